@@ -1,0 +1,2 @@
+//! Receive Stripe, GitHub, Slack and custom webhooks, once each.
+fn main() {}

@@ -1,0 +1,1 @@
+//! The GitHub provider: `X-Hub-Signature-256` as data.

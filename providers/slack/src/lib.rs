@@ -1,0 +1,1 @@
+//! The Slack provider: `X-Slack-Signature` as data.

@@ -1,0 +1,1 @@
+//! The Stripe provider: `Stripe-Signature` as data.

@@ -1,0 +1,1 @@
+//! The timestamped provider: `X-Webhook-Signature` as data.

@@ -1,0 +1,22 @@
+//! Hard bounds of the core. Work before authentication is limited by these alone.
+
+/// Most header fields a request head may carry.
+pub const MAX_HEADER_FIELDS: usize = 64;
+/// Most bytes of header names and values together.
+pub const MAX_HEAD_BYTES: usize = 16 * 1024;
+/// Most candidate signatures an envelope may offer.
+pub const MAX_CANDIDATES: usize = 16;
+/// Most keys of one keyring. Every key a request may try costs one MAC over its body.
+pub const MAX_KEYS: usize = 4;
+/// Shortest secret accepted, in bytes after decoding. Below it a secret is a typing error.
+pub const MIN_SECRET_BYTES: usize = 8;
+/// Secrets shorter than this are accepted with a warning, in bytes after decoding.
+pub const ADVISED_SECRET_BYTES: usize = 24;
+/// Longest key id, event id, event type and account, in bytes.
+pub const MAX_ID_BYTES: usize = 255;
+/// Most digits of a timestamp.
+pub const MAX_TIMESTAMP_DIGITS: usize = 15;
+/// Most events one delivery may carry.
+pub const MAX_EVENTS_PER_DELIVERY: usize = 1000;
+/// Longest text a handshake may echo, in bytes.
+pub const MAX_CHALLENGE_BYTES: usize = 4 * 1024;

@@ -1,0 +1,104 @@
+//! The head of a request as the wire had it: method, target, header fields with every repeat.
+
+use smallvec::SmallVec;
+
+use crate::bounds::{MAX_HEAD_BYTES, MAX_HEADER_FIELDS};
+
+/// A request head, borrowed. Field values are bytes, order and repeats are kept.
+///
+/// Nothing in it is trusted. Adapters build one from their framework's header map.
+#[derive(Debug, Clone)]
+pub struct Head<'r> {
+    method: &'r str,
+    target: &'r str,
+    fields: SmallVec<[(&'r str, &'r [u8]); 24]>,
+}
+
+/// Why a head is no envelope of its provider's grammar.
+///
+/// For logs and counters. The sender only ever sees the one generic refusal.
+#[non_exhaustive]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum Malformed {
+    /// The value does not follow the provider's grammar.
+    #[error("header `{0}` does not follow its grammar")]
+    Grammar(&'static str),
+    /// More header fields or bytes than [`crate::bounds`] allows.
+    #[error("request head is too large")]
+    HeadTooLarge,
+    /// The header is absent.
+    #[error("header `{0}` is missing")]
+    Missing(&'static str),
+    /// No candidate signature, or too many.
+    #[error("number of candidate signatures is out of bounds")]
+    Candidates,
+    /// The header stands more than once where the grammar has one.
+    #[error("header `{0}` is repeated")]
+    Repeated(&'static str),
+    /// The timestamp is not a canonical decimal, or the provider requires one and none was signed.
+    #[error("timestamp is not canonical")]
+    Timestamp,
+}
+
+impl<'r> Head<'r> {
+    /// Read a head.
+    ///
+    /// # Errors
+    ///
+    /// [`Malformed::HeadTooLarge`] beyond [`MAX_HEADER_FIELDS`] or [`MAX_HEAD_BYTES`].
+    pub fn new(
+        method: &'r str,
+        target: &'r str,
+        fields: impl IntoIterator<Item = (&'r str, &'r [u8])>,
+    ) -> Result<Self, Malformed> {
+        let mut kept = SmallVec::new();
+        let mut bytes = 0usize;
+        for (name, value) in fields {
+            bytes = bytes.saturating_add(name.len()).saturating_add(value.len());
+            if kept.len() == MAX_HEADER_FIELDS || bytes > MAX_HEAD_BYTES {
+                return Err(Malformed::HeadTooLarge);
+            }
+            kept.push((name, value));
+        }
+        Ok(Self {
+            method,
+            target,
+            fields: kept,
+        })
+    }
+
+    /// The request method.
+    pub fn method(&self) -> &'r str {
+        self.method
+    }
+
+    /// Path and query as received.
+    pub fn target(&self) -> &'r str {
+        self.target
+    }
+
+    /// Every value of `name`, in wire order; names compare without case.
+    pub fn all(&self, name: &str) -> impl Iterator<Item = &'r [u8]> {
+        self.fields
+            .iter()
+            .filter(move |(field, _)| field.eq_ignore_ascii_case(name))
+            .map(|(_, value)| *value)
+    }
+
+    /// The only value of `name`, in visible ASCII and spaces.
+    ///
+    /// # Errors
+    ///
+    /// [`Malformed::Missing`], [`Malformed::Repeated`] or, for other bytes, [`Malformed::Grammar`].
+    pub fn one(&self, name: &'static str) -> Result<&'r str, Malformed> {
+        let mut values = self.all(name);
+        let value = values.next().ok_or(Malformed::Missing(name))?;
+        if values.next().is_some() {
+            return Err(Malformed::Repeated(name));
+        }
+        if !value.iter().all(|byte| matches!(byte, b' '..=b'~')) {
+            return Err(Malformed::Grammar(name));
+        }
+        std::str::from_utf8(value).map_err(|_| Malformed::Grammar(name))
+    }
+}

@@ -1,0 +1,392 @@
+//! Signing keys of one endpoint or tenant: active and retiring, with ids and an end.
+
+use std::fmt;
+use std::sync::Arc;
+
+use hmac::{Hmac, KeyInit, Mac};
+use sha2::Sha256;
+
+use crate::bounds::{ADVISED_SECRET_BYTES, MAX_KEYS, MIN_SECRET_BYTES};
+use crate::hex;
+use crate::secret::Secret;
+use crate::timestamp::Arrival;
+
+/// How a provider's configured secret text becomes key bytes.
+#[non_exhaustive]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SecretFormat {
+    /// The whole text as UTF-8. A secret that is nothing but `prefix` is refused.
+    Text {
+        /// A prefix that secrets usually carry and that stays part of the key, or `""`.
+        prefix: &'static str,
+    },
+}
+
+/// One key as configured: secret text, perhaps an id, perhaps an end.
+#[derive(Debug, Clone)]
+pub struct KeyConfig {
+    secret: Secret,
+    id: Option<String>,
+    retiring: bool,
+    retire_at: Option<i64>,
+}
+
+/// The keys a delivery may be signed with. Never empty; prints no secret.
+///
+/// Verifying tries every live key, or only the one a candidate names. Signing uses the active one.
+#[derive(Clone)]
+pub struct Keyring {
+    keys: Vec<Key>,
+    principal: Option<Arc<str>>,
+}
+
+/// A key's public name: a keyed digest of a constant, so that it says nothing of the secret.
+///
+/// The ledger's key registry and digest claims know keys by it.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct KeyFingerprint([u8; 16]);
+
+/// Why a keyring cannot be built. Names no secret; the caller adds the setting's name.
+#[non_exhaustive]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum KeyringError {
+    /// A secret is blank, or nothing but its prefix.
+    #[error("key {0} is empty")]
+    Blank(usize),
+    /// The first key is retiring.
+    #[error("no key is active: the first one must not be retiring")]
+    NoActive,
+    /// No key at all.
+    #[error("no key is given")]
+    Empty,
+    /// The same id stands twice.
+    #[error("key id of key {0} is used twice")]
+    DuplicateId(usize),
+    /// The same secret stands twice.
+    #[error("key {0} is given twice")]
+    DuplicateSecret(usize),
+    /// A key id is not 1 to 64 of `A-Z a-z 0-9 . _ -`.
+    #[error("id of key {0} is not 1 to 64 letters, digits, `.`, `_` or `-`")]
+    Id(usize),
+    /// A secret begins or ends with white space, or holds a control character.
+    #[error("key {0} begins or ends with white space or holds a control character")]
+    Malformed(usize),
+    /// A secret is shorter than [`MIN_SECRET_BYTES`].
+    #[error("key {0} is shorter than {MIN_SECRET_BYTES} bytes")]
+    Short(usize),
+    /// More than [`MAX_KEYS`] keys.
+    #[error("more than {MAX_KEYS} keys: every one of them costs a MAC over each request")]
+    TooMany,
+}
+
+#[derive(Clone)]
+pub(crate) struct Key {
+    id: Option<Arc<str>>,
+    fingerprint: KeyFingerprint,
+    retire_at: Option<i64>,
+    short: bool,
+    hmac_sha256: Hmac<Sha256>,
+}
+
+impl KeyConfig {
+    /// An active key.
+    pub fn new(secret: impl Into<Secret>) -> Self {
+        Self {
+            secret: secret.into(),
+            id: None,
+            retiring: false,
+            retire_at: None,
+        }
+    }
+
+    /// Name the key, for grammars that carry key ids.
+    #[must_use]
+    pub fn id(mut self, id: impl Into<String>) -> Self {
+        self.id = Some(id.into());
+        self
+    }
+
+    /// Verify with this key, never sign with it.
+    #[must_use]
+    pub fn retiring(mut self) -> Self {
+        self.retiring = true;
+        self
+    }
+
+    /// Refuse this key from `unix_secs` on, even under a fresh timestamp.
+    #[must_use]
+    pub fn retire_at(mut self, unix_secs: i64) -> Self {
+        self.retiring = true;
+        self.retire_at = Some(unix_secs);
+        self
+    }
+}
+
+impl Keyring {
+    /// Build a keyring. The first key must be active; positions in errors count from 1.
+    ///
+    /// # Errors
+    ///
+    /// Everything in [`KeyringError`]: nothing doubtful is repaired.
+    pub fn build(
+        format: SecretFormat,
+        configs: impl IntoIterator<Item = KeyConfig>,
+    ) -> Result<Self, KeyringError> {
+        let mut keys: Vec<Key> = Vec::new();
+        for (position, config) in (1usize..).zip(configs) {
+            if keys.len() == MAX_KEYS {
+                return Err(KeyringError::TooMany);
+            }
+            if config.retiring && keys.is_empty() {
+                return Err(KeyringError::NoActive);
+            }
+            let key = Key::build(format, config, position)?;
+            for other in &keys {
+                if other.fingerprint == key.fingerprint {
+                    return Err(KeyringError::DuplicateSecret(position));
+                }
+                if key.id.is_some() && other.id == key.id {
+                    return Err(KeyringError::DuplicateId(position));
+                }
+            }
+            keys.push(key);
+        }
+        if keys.is_empty() {
+            return Err(KeyringError::Empty);
+        }
+        Ok(Self {
+            keys,
+            principal: None,
+        })
+    }
+
+    /// Say whose keys these are. The tenant of every event they verify; an account in a body
+    /// that names another is refused.
+    #[must_use]
+    pub fn principal(mut self, tenant: impl Into<Arc<str>>) -> Self {
+        self.principal = Some(tenant.into());
+        self
+    }
+
+    /// Fingerprints of all keys.
+    pub fn fingerprints(&self) -> impl Iterator<Item = KeyFingerprint> {
+        self.keys.iter().map(|key| key.fingerprint)
+    }
+
+    /// How many keys are shorter than [`ADVISED_SECRET_BYTES`], for a warning at start.
+    pub fn short_keys(&self) -> usize {
+        self.keys.iter().filter(|key| key.short).count()
+    }
+
+    pub(crate) fn owner(&self) -> Option<&Arc<str>> {
+        self.principal.as_ref()
+    }
+
+    pub(crate) fn live(&self, now: Arrival) -> impl Iterator<Item = &Key> {
+        self.keys.iter().filter(move |key| key.is_live(now))
+    }
+
+    /// The key that signs: the first, which is active.
+    pub(crate) fn active(&self) -> Option<&Key> {
+        self.keys.first()
+    }
+}
+
+impl Key {
+    fn build(
+        format: SecretFormat,
+        config: KeyConfig,
+        position: usize,
+    ) -> Result<Self, KeyringError> {
+        let SecretFormat::Text { prefix } = format;
+        let bytes = config.secret.expose();
+        let text = std::str::from_utf8(bytes).map_err(|_| KeyringError::Malformed(position))?;
+        if text.trim().is_empty() || text.trim() == prefix {
+            return Err(KeyringError::Blank(position));
+        }
+        if text != text.trim() || text.chars().any(char::is_control) {
+            return Err(KeyringError::Malformed(position));
+        }
+        if bytes.len() < MIN_SECRET_BYTES {
+            return Err(KeyringError::Short(position));
+        }
+        if config.id.as_deref().is_some_and(|id| !is_key_id(id)) {
+            return Err(KeyringError::Id(position));
+        }
+        let hmac_sha256 = hmac_sha256(bytes);
+        Ok(Self {
+            id: config.id.map(Into::into),
+            fingerprint: KeyFingerprint::of(&hmac_sha256),
+            retire_at: config.retire_at,
+            short: bytes.len() < ADVISED_SECRET_BYTES,
+            hmac_sha256,
+        })
+    }
+
+    fn is_live(&self, now: Arrival) -> bool {
+        self.retire_at.is_none_or(|end| now.unix_secs() < end)
+    }
+
+    pub(crate) fn id(&self) -> Option<&Arc<str>> {
+        self.id.as_ref()
+    }
+
+    pub(crate) fn fingerprint(&self) -> KeyFingerprint {
+        self.fingerprint
+    }
+
+    /// The keyed state, computed once when the ring was built.
+    pub(crate) fn hmac_sha256(&self) -> Hmac<Sha256> {
+        self.hmac_sha256.clone()
+    }
+}
+
+impl KeyFingerprint {
+    /// From its stored bytes.
+    pub fn from_bytes(bytes: [u8; 16]) -> Self {
+        Self(bytes)
+    }
+
+    /// Its bytes, as the ledger stores them.
+    pub fn as_bytes(&self) -> &[u8; 16] {
+        &self.0
+    }
+
+    fn of(keyed: &Hmac<Sha256>) -> Self {
+        let mut mac = keyed.clone();
+        mac.update(b"webhook key fingerprint, version 1");
+        let full: [u8; 32] = mac.finalize().into_bytes().into();
+        let mut short = [0; 16];
+        short.iter_mut().zip(full).for_each(|(to, from)| *to = from);
+        Self(short)
+    }
+}
+
+impl fmt::Debug for KeyFingerprint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "KeyFingerprint({})", hex::encode(&self.0))
+    }
+}
+
+impl fmt::Debug for Keyring {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Keyring")
+            .field("keys", &self.keys)
+            .finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Key")
+            .field("id", &self.id)
+            .field("retire_at", &self.retire_at)
+            .finish_non_exhaustive()
+    }
+}
+
+/// 1 to 64 of `A-Z a-z 0-9 . _ -`, case-sensitive.
+pub(crate) fn is_key_id(text: &str) -> bool {
+    (1..=64).contains(&text.len())
+        && text
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-'))
+}
+
+fn hmac_sha256(secret: &[u8]) -> Hmac<Sha256> {
+    #[expect(
+        clippy::expect_used,
+        reason = "HMAC takes keys of every length, RFC 2104 section 2"
+    )]
+    Hmac::<Sha256>::new_from_slice(secret).expect("HMAC takes any key")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: SecretFormat = SecretFormat::Text { prefix: "whsec_" };
+
+    fn build<const N: usize>(secrets: [&str; N]) -> Result<Keyring, KeyringError> {
+        Keyring::build(TEXT, secrets.map(KeyConfig::new))
+    }
+
+    #[test]
+    fn doubtful_secrets_are_refused() {
+        use KeyringError::{Blank, DuplicateSecret, Empty, Malformed, Short, TooMany};
+        for (secrets, why) in [
+            (&[][..], Empty),
+            (&[""], Blank(1)),
+            (&["   "], Blank(1)),
+            (&["whsec_"], Blank(1)),
+            (&["whsec_ "], Blank(1)),
+            (&["0123456789abcdef\n"], Malformed(1)),
+            (&[" 0123456789abcdef"], Malformed(1)),
+            (&["01234567\089abcdef"], Malformed(1)),
+            (&["1234567"], Short(1)),
+            (&["0123456789abcdef", "", "fedcba9876543210"], Blank(2)),
+            (
+                &["0123456789abcdef", "0123456789abcdef"],
+                DuplicateSecret(2),
+            ),
+            (
+                &[
+                    "aaaaaaaa1",
+                    "aaaaaaaa2",
+                    "aaaaaaaa3",
+                    "aaaaaaaa4",
+                    "aaaaaaaa5",
+                ],
+                TooMany,
+            ),
+        ] {
+            let configs = secrets.iter().map(|secret| KeyConfig::new(*secret));
+            assert_eq!(
+                Keyring::build(TEXT, configs).unwrap_err(),
+                why,
+                "{secrets:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn ids_are_checked_and_the_first_key_is_active() {
+        let key = |id: &str, secret: &str| KeyConfig::new(secret).id(id);
+        let twice = [key("a", "0123456789abcdef"), key("a", "fedcba9876543210")];
+        assert_eq!(
+            Keyring::build(TEXT, twice).unwrap_err(),
+            KeyringError::DuplicateId(2)
+        );
+        for bad in ["", "a b", "é", &"x".repeat(65)] {
+            let one = [key(bad, "0123456789abcdef")];
+            assert_eq!(Keyring::build(TEXT, one).unwrap_err(), KeyringError::Id(1));
+        }
+        let retiring = [KeyConfig::new("0123456789abcdef").retiring()];
+        assert_eq!(
+            Keyring::build(TEXT, retiring).unwrap_err(),
+            KeyringError::NoActive
+        );
+    }
+
+    #[test]
+    fn a_key_is_dead_from_its_end_on() {
+        let ring = Keyring::build(
+            TEXT,
+            [
+                KeyConfig::new("0123456789abcdef"),
+                KeyConfig::new("fedcba9876543210").retire_at(100),
+            ],
+        )
+        .unwrap();
+        assert_eq!(ring.live(Arrival(99)).count(), 2);
+        assert_eq!(ring.live(Arrival(100)).count(), 1);
+    }
+
+    #[test]
+    fn debug_shows_no_secret() {
+        let canary = "canary-canary-canary";
+        let config = KeyConfig::new(canary).id("k1");
+        assert!(!format!("{config:?}").contains("canary"));
+        assert!(!format!("{:?}", build([canary]).unwrap()).contains("canary"));
+    }
+}

@@ -1,0 +1,154 @@
+//! The closed list of what can become of a request. Feeds the answer, the metrics and the span.
+
+use crate::verify::Rejection;
+
+/// What became of a request.
+#[non_exhaustive]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Outcome {
+    /// Stored; a worker runs it.
+    Accepted,
+    /// Ran inside the request.
+    Completed,
+    /// Not answered in time: the process is going down or stood still.
+    Deadline,
+    /// Completed before.
+    Duplicate,
+    /// Authentic, but signed too far ahead of our clock.
+    FutureAuthentic,
+    /// Signed too far ahead of our clock.
+    Future,
+    /// The inline handler failed; nothing was kept.
+    HandlerFailed,
+    /// A handshake was answered.
+    Handshake,
+    /// No handler takes its type.
+    Ignored,
+    /// Another delivery of the event is at work.
+    InFlight,
+    /// Authentic, but no event.
+    InvalidEvent,
+    /// The keys cannot be looked up.
+    KeysUnavailable,
+    /// No envelope of the provider's grammar.
+    Malformed,
+    /// Authentic, but of an account or mode this endpoint does not serve.
+    Outside,
+    /// Too many unauthenticated bytes are in flight.
+    Overloaded,
+    /// Kept in quarantine.
+    Quarantined,
+    /// The event was dead and waits for its turn again.
+    Revived,
+    /// No live key matches.
+    SignatureMismatch,
+    /// Signed too long ago.
+    Stale,
+    /// Authentic, but signed too long ago.
+    StaleAuthentic,
+    /// The ledger is down or too slow.
+    StoreUnavailable,
+    /// The body is over the cap.
+    TooLarge,
+    /// The body did not arrive in time.
+    TooSlow,
+    /// It names only unknown or retired keys.
+    UnknownKey,
+    /// A content coding, or a media type, that the provider does not send.
+    UnsupportedMedia,
+}
+
+/// How a request is answered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "the table of answers")]
+pub enum Answer {
+    /// The provider's success status.
+    Success,
+    /// This status with its one generic body.
+    Refused(u16),
+    /// 503 with a jittered `Retry-After`.
+    Unavailable,
+}
+
+impl Outcome {
+    /// Its name in metrics and spans.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Accepted => "accepted",
+            Self::Completed => "completed",
+            Self::Deadline => "deadline",
+            Self::Duplicate => "duplicate",
+            Self::FutureAuthentic => "future_authentic",
+            Self::Future => "future",
+            Self::HandlerFailed => "handler_failed",
+            Self::Handshake => "handshake",
+            Self::Ignored => "ignored",
+            Self::InFlight => "in_flight",
+            Self::InvalidEvent => "invalid_event",
+            Self::KeysUnavailable => "keys_unavailable",
+            Self::Malformed => "malformed",
+            Self::Outside => "outside",
+            Self::Overloaded => "overloaded",
+            Self::Quarantined => "quarantined",
+            Self::Revived => "revived",
+            Self::SignatureMismatch => "signature_mismatch",
+            Self::Stale => "stale",
+            Self::StaleAuthentic => "stale_authentic",
+            Self::StoreUnavailable => "store_unavailable",
+            Self::TooLarge => "too_large",
+            Self::TooSlow => "too_slow",
+            Self::UnknownKey => "unknown_key",
+            Self::UnsupportedMedia => "unsupported_media",
+        }
+    }
+
+    /// The answer it gets.
+    pub const fn answer(self) -> Answer {
+        match self {
+            Self::Accepted
+            | Self::Completed
+            | Self::Duplicate
+            | Self::Handshake
+            | Self::Ignored
+            | Self::InFlight
+            | Self::Outside
+            | Self::Quarantined
+            | Self::Revived => Answer::Success,
+            Self::FutureAuthentic
+            | Self::Future
+            | Self::Malformed
+            | Self::SignatureMismatch
+            | Self::Stale
+            | Self::StaleAuthentic
+            | Self::UnknownKey => Answer::Refused(401),
+            Self::InvalidEvent => Answer::Refused(400),
+            Self::TooSlow => Answer::Refused(408),
+            Self::TooLarge => Answer::Refused(413),
+            Self::UnsupportedMedia => Answer::Refused(415),
+            Self::Deadline
+            | Self::HandlerFailed
+            | Self::KeysUnavailable
+            | Self::Overloaded
+            | Self::StoreUnavailable => Answer::Unavailable,
+        }
+    }
+}
+
+impl From<Rejection> for Outcome {
+    fn from(rejection: Rejection) -> Self {
+        match rejection {
+            Rejection::Future {
+                authentic: true, ..
+            } => Self::FutureAuthentic,
+            Rejection::Future { .. } => Self::Future,
+            Rejection::Malformed(_) => Self::Malformed,
+            Rejection::SignatureMismatch => Self::SignatureMismatch,
+            Rejection::Stale {
+                authentic: true, ..
+            } => Self::StaleAuthentic,
+            Rejection::Stale { .. } => Self::Stale,
+            Rejection::TooLarge { .. } => Self::TooLarge,
+            Rejection::UnknownKey => Self::UnknownKey,
+        }
+    }
+}

@@ -1,0 +1,401 @@
+//! From a request's head to authentic bytes: judged, keyed, fed, finished. Each step takes `self`.
+
+use std::fmt;
+use std::sync::Arc;
+
+use bytes::{Bytes, BytesMut};
+use hmac::{Hmac, Mac};
+use serde::Deserialize;
+use sha2::Sha256;
+use smallvec::SmallVec;
+use subtle::{Choice, ConditionallySelectable as _, ConstantTimeEq as _};
+
+use crate::bounds::MAX_KEYS;
+use crate::envelope::{Algorithm, Envelope, Segment, Tag};
+use crate::head::{Head, Malformed};
+use crate::identity::InvalidEvent;
+use crate::json;
+use crate::keyring::{Key, KeyFingerprint, Keyring};
+use crate::provider::DynProvider;
+use crate::timestamp::Arrival;
+use crate::window::{Freshness, Window};
+
+/// A head whose bounds, grammar and time were judged. First step.
+#[derive(Debug)]
+pub struct Judged<'r> {
+    envelope: Envelope<'r>,
+    freshness: Freshness,
+}
+
+/// MACs under way: feed it the body as it arrives. Second step.
+///
+/// It keeps the very bytes it hashes, so that what is verified is what is parsed.
+pub struct Verifier {
+    lanes: SmallVec<[Lane; MAX_KEYS]>,
+    candidates: SmallVec<[(Option<usize>, Tag); 2]>,
+    suffix: Vec<u8>,
+    principal: Option<Arc<str>>,
+    body: Body,
+    max_body_bytes: usize,
+    freshness: Freshness,
+    signed_at: Option<i64>,
+}
+
+/// Authentic bytes and the key that made them so. Only [`Verifier::finish`] makes one.
+pub struct Verified<'h> {
+    head: &'h Head<'h>,
+    body: Bytes,
+    key: MatchedKey,
+    principal: Option<Arc<str>>,
+    signed_at: Option<i64>,
+}
+
+/// Which key verified a delivery.
+#[derive(Debug, Clone)]
+pub struct MatchedKey {
+    id: Option<Arc<str>>,
+    fingerprint: KeyFingerprint,
+}
+
+/// Why a delivery is not authentic, or not any more. The sender sees one generic answer for all
+/// but [`Rejection::TooLarge`].
+#[non_exhaustive]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum Rejection {
+    /// Signed for a moment too far ahead of our clock.
+    #[error("signed {by_secs} seconds ahead of our clock")]
+    Future {
+        /// Distance to our clock.
+        by_secs: u64,
+        /// The signature was checked and holds: the alert worth having.
+        authentic: bool,
+    },
+    /// No envelope of the provider's grammar.
+    #[error(transparent)]
+    Malformed(#[from] Malformed),
+    /// No live key produces a signature presented.
+    #[error("signature does not match")]
+    SignatureMismatch,
+    /// Signed too long ago.
+    #[error("signed {by_secs} seconds before our clock")]
+    Stale {
+        /// Distance to our clock.
+        by_secs: u64,
+        /// The signature was checked and holds: late retries, drifted clocks, or a replay.
+        authentic: bool,
+    },
+    /// The body is longer than the endpoint's cap.
+    #[error("body is longer than {max_bytes} bytes")]
+    TooLarge {
+        /// The cap.
+        max_bytes: usize,
+    },
+    /// No candidate names a live key.
+    #[error("key id is unknown or retired")]
+    UnknownKey,
+}
+
+/// One key's MAC over the signed content.
+struct Lane {
+    key: MatchedKey,
+    mac: Hmac<Sha256>,
+}
+
+/// The body so far. One chunk is kept as it came, more are joined.
+enum Body {
+    Whole(Bytes),
+    Joined(BytesMut),
+}
+
+impl<'r> Judged<'r> {
+    /// Read the envelope from `head` and judge its time at `arrival`.
+    ///
+    /// A stale or future envelope is judged too: it can go on to learn whether it is authentic,
+    /// but never becomes [`Verified`].
+    ///
+    /// # Errors
+    ///
+    /// [`Rejection::Malformed`].
+    pub fn judge(
+        provider: &dyn DynProvider,
+        head: &Head<'r>,
+        window: Window,
+        arrival: Arrival,
+    ) -> Result<Self, Rejection> {
+        let envelope = provider.envelope(head)?;
+        envelope.check(provider.spec().is_timestamped())?;
+        let freshness = envelope
+            .timestamp
+            .as_ref()
+            .map_or(Freshness::Fresh, |timestamp| {
+                window.judge(timestamp, arrival)
+            });
+        Ok(Self {
+            envelope,
+            freshness,
+        })
+    }
+
+    /// What the timestamp is worth.
+    pub fn freshness(&self) -> Freshness {
+        self.freshness
+    }
+
+    /// Take up the keys live at `now` that a candidate may have been made with, and begin their MACs.
+    ///
+    /// A candidate that names a key is tried with that key only.
+    ///
+    /// # Errors
+    ///
+    /// [`Rejection::UnknownKey`] if nothing is left to try.
+    pub fn keyed(
+        self,
+        keys: &Keyring,
+        now: Arrival,
+        max_body_bytes: usize,
+    ) -> Result<Verifier, Rejection> {
+        let Envelope {
+            timestamp,
+            candidates,
+            content,
+        } = self.envelope;
+        let mut lanes: SmallVec<[Lane; MAX_KEYS]> = SmallVec::new();
+        let mut kept = SmallVec::new();
+        for key in keys.live(now) {
+            let named = |id: &str| key.id().is_some_and(|own| **own == *id);
+            if candidates.iter().any(|one| one.key_id.is_none_or(named)) {
+                lanes.push(Lane::new(key));
+            }
+        }
+        for candidate in &candidates {
+            let Algorithm::HmacSha256 = candidate.algorithm;
+            let lane = candidate.key_id.map(|id| {
+                lanes
+                    .iter()
+                    .position(|lane| lane.key.id.as_deref() == Some(id))
+            });
+            match lane {
+                None => kept.push((None, candidate.tag)),
+                Some(Some(lane)) => kept.push((Some(lane), candidate.tag)),
+                Some(None) => {} // an unknown id beside a known one is ignored
+            }
+        }
+        if lanes.is_empty() || kept.is_empty() {
+            return Err(Rejection::UnknownKey);
+        }
+        let mut segments = content.iter();
+        for segment in segments.by_ref() {
+            let bytes = match segment {
+                Segment::Body => break,
+                Segment::Bytes(bytes) => bytes,
+                Segment::Timestamp => timestamp.map_or(&b""[..], |t| t.text().as_bytes()),
+            };
+            lanes.iter_mut().for_each(|lane| lane.mac.update(bytes));
+        }
+        let mut suffix = Vec::new();
+        for segment in segments {
+            match segment {
+                Segment::Body => {} // `Envelope::check`: there is only one
+                Segment::Bytes(bytes) => suffix.extend_from_slice(bytes),
+                Segment::Timestamp => {
+                    suffix.extend_from_slice(timestamp.map_or(&b""[..], |t| t.text().as_bytes()));
+                }
+            }
+        }
+        Ok(Verifier {
+            lanes,
+            candidates: kept,
+            suffix,
+            principal: keys.owner().cloned(),
+            body: Body::Whole(Bytes::new()),
+            max_body_bytes,
+            freshness: self.freshness,
+            signed_at: timestamp.map(|timestamp| timestamp.unix_secs()),
+        })
+    }
+}
+
+impl Verifier {
+    /// Feed the next piece of the raw body.
+    ///
+    /// # Errors
+    ///
+    /// [`Rejection::TooLarge`] as soon as the cap is passed; nothing is truncated.
+    pub fn update(&mut self, chunk: Bytes) -> Result<(), Rejection> {
+        if chunk.len() > self.max_body_bytes.saturating_sub(self.body.len()) {
+            return Err(Rejection::TooLarge {
+                max_bytes: self.max_body_bytes,
+            });
+        }
+        self.lanes
+            .iter_mut()
+            .for_each(|lane| lane.mac.update(&chunk));
+        self.body.push(chunk);
+        Ok(())
+    }
+
+    /// Compare every candidate with every key it may be tried with: in constant time, without
+    /// an early exit.
+    ///
+    /// # Errors
+    ///
+    /// [`Rejection::SignatureMismatch`]; [`Rejection::Stale`] and [`Rejection::Future`] with
+    /// `authentic` for a signature that holds outside its window.
+    pub fn finish<'h>(mut self, head: &'h Head<'h>) -> Result<Verified<'h>, Rejection> {
+        let mut any = Choice::from(0);
+        let mut winner = 0u8;
+        for (index, lane) in (0u8..).zip(&mut self.lanes) {
+            lane.mac.update(&self.suffix);
+            let tag = lane.mac.clone().finalize().into_bytes();
+            for (only, candidate) in &self.candidates {
+                if only.is_none_or(|only| only == usize::from(index)) {
+                    let equal = tag.as_slice().ct_eq(candidate.as_bytes());
+                    winner.conditional_assign(&index, equal & !any);
+                    any |= equal;
+                }
+            }
+        }
+        let authentic = bool::from(any);
+        match (self.freshness, authentic) {
+            (Freshness::Fresh, true) => {}
+            (Freshness::Fresh, false) => return Err(Rejection::SignatureMismatch),
+            (Freshness::Stale { by_secs }, authentic) => {
+                return Err(Rejection::Stale { by_secs, authentic });
+            }
+            (Freshness::Future { by_secs }, authentic) => {
+                return Err(Rejection::Future { by_secs, authentic });
+            }
+        }
+        let lane = self
+            .lanes
+            .get(usize::from(winner))
+            .ok_or(Rejection::SignatureMismatch)?;
+        Ok(Verified {
+            head,
+            key: lane.key.clone(),
+            body: self.body.into_bytes(),
+            principal: self.principal,
+            signed_at: self.signed_at,
+        })
+    }
+}
+
+impl<'h> Verified<'h> {
+    /// The raw body, exactly as signed.
+    pub fn body(&self) -> &Bytes {
+        &self.body
+    }
+
+    /// The head it came with, which is *not* authentic: GitHub's id and event name live there.
+    pub fn unsigned_head(&self) -> &'h Head<'h> {
+        self.head
+    }
+
+    /// Read the whole body as one JSON text. A leading byte-order mark is skipped (RFC 8259 section 8.1).
+    ///
+    /// # Errors
+    ///
+    /// [`InvalidEvent::Body`] if it is none, or not of this shape.
+    pub fn json<'b, T: Deserialize<'b>>(&'b self) -> Result<T, InvalidEvent> {
+        json::read(&self.body).ok_or(InvalidEvent::Body)
+    }
+
+    /// The key that verified it.
+    pub fn key(&self) -> &MatchedKey {
+        &self.key
+    }
+
+    /// The tenant whose key it is.
+    pub fn principal(&self) -> Option<&Arc<str>> {
+        self.principal.as_ref()
+    }
+
+    /// The signed timestamp, in Unix seconds.
+    pub fn signed_at(&self) -> Option<i64> {
+        self.signed_at
+    }
+}
+
+impl MatchedKey {
+    /// Its id, where it has one.
+    pub fn id(&self) -> Option<&Arc<str>> {
+        self.id.as_ref()
+    }
+
+    /// Its fingerprint.
+    pub fn fingerprint(&self) -> KeyFingerprint {
+        self.fingerprint
+    }
+}
+
+impl From<Freshness> for Option<Rejection> {
+    fn from(freshness: Freshness) -> Self {
+        match freshness {
+            Freshness::Fresh => None,
+            Freshness::Future { by_secs } => Some(Rejection::Future {
+                by_secs,
+                authentic: false,
+            }),
+            Freshness::Stale { by_secs } => Some(Rejection::Stale {
+                by_secs,
+                authentic: false,
+            }),
+        }
+    }
+}
+
+impl fmt::Debug for Verifier {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Verifier").finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for Verified<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Verified")
+            .field("body_bytes", &self.body.len())
+            .field("key", &self.key)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Lane {
+    fn new(key: &Key) -> Self {
+        Self {
+            key: MatchedKey {
+                id: key.id().cloned(),
+                fingerprint: key.fingerprint(),
+            },
+            mac: key.hmac_sha256(),
+        }
+    }
+}
+
+impl Body {
+    fn len(&self) -> usize {
+        match self {
+            Self::Whole(bytes) => bytes.len(),
+            Self::Joined(bytes) => bytes.len(),
+        }
+    }
+
+    fn push(&mut self, chunk: Bytes) {
+        match self {
+            Self::Whole(bytes) if bytes.is_empty() => *bytes = chunk,
+            Self::Whole(bytes) => {
+                // Grows by what arrived, never by what was announced.
+                let mut joined = BytesMut::from(&bytes[..]);
+                joined.extend_from_slice(&chunk);
+                *self = Self::Joined(joined);
+            }
+            Self::Joined(bytes) => bytes.extend_from_slice(&chunk),
+        }
+    }
+
+    fn into_bytes(self) -> Bytes {
+        match self {
+            Self::Whole(bytes) => bytes,
+            Self::Joined(bytes) => bytes.freeze(),
+        }
+    }
+}

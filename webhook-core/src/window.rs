@@ -1,0 +1,135 @@
+//! The two-sided replay window.
+
+use std::time::Duration;
+
+use crate::timestamp::{Arrival, Timestamp};
+
+/// How far a signed timestamp may lie from our clock, on each side, inclusive.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Window {
+    past_secs: u32,
+    future_secs: u32,
+}
+
+/// What a timestamp is worth at one moment.
+#[expect(
+    clippy::exhaustive_enums,
+    reason = "a timestamp is before, inside or after the window"
+)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Freshness {
+    /// Inside the window, or the provider signs no timestamp.
+    Fresh,
+    /// Ahead of our clock by this many seconds, more than the future tolerance.
+    Future {
+        /// Distance to our clock.
+        by_secs: u64,
+    },
+    /// Behind our clock by this many seconds, more than the past tolerance.
+    Stale {
+        /// Distance to our clock.
+        by_secs: u64,
+    },
+}
+
+/// A tolerance that is no tolerance.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("a replay window is between 1 second and 30 days on each side and cannot be switched off")]
+#[expect(clippy::exhaustive_structs, reason = "carries nothing")]
+pub struct WindowError;
+
+impl Window {
+    /// Five minutes on both sides.
+    pub const FIVE_MINUTES: Self = Self {
+        past_secs: 300,
+        future_secs: 300,
+    };
+
+    /// Separate tolerances, inclusive, in whole seconds (fractions are refused).
+    ///
+    /// # Errors
+    ///
+    /// Zero, fractions, and more than 30 days: a window cannot be switched off.
+    pub const fn new(past: Duration, future: Duration) -> Result<Self, WindowError> {
+        match (Self::secs(past), Self::secs(future)) {
+            (Some(past_secs), Some(future_secs)) => Ok(Self {
+                past_secs,
+                future_secs,
+            }),
+            _ => Err(WindowError),
+        }
+    }
+
+    /// Judge `timestamp` at `arrival`.
+    pub fn judge(&self, timestamp: &Timestamp<'_>, arrival: Arrival) -> Freshness {
+        let (then, now) = (timestamp.unix_secs(), arrival.unix_secs());
+        let by_secs = then.abs_diff(now);
+        if then < now && by_secs > u64::from(self.past_secs) {
+            Freshness::Stale { by_secs }
+        } else if then > now && by_secs > u64::from(self.future_secs) {
+            Freshness::Future { by_secs }
+        } else {
+            Freshness::Fresh
+        }
+    }
+
+    /// Past tolerance.
+    pub fn past(&self) -> Duration {
+        Duration::from_secs(self.past_secs.into())
+    }
+
+    /// Future tolerance.
+    pub fn future(&self) -> Duration {
+        Duration::from_secs(self.future_secs.into())
+    }
+
+    const fn secs(duration: Duration) -> Option<u32> {
+        let secs = duration.as_secs();
+        if secs == 0 || secs > 30 * 24 * 3600 || duration.subsec_nanos() != 0 {
+            return None;
+        }
+        #[expect(clippy::cast_possible_truncation, reason = "at most 30 days")]
+        Some(secs as u32)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_window_is_inclusive_on_both_sides() {
+        let at = |text: &'static str| {
+            Window::FIVE_MINUTES.judge(&Timestamp::seconds(text).unwrap(), Arrival(1_000_000))
+        };
+        assert_eq!(at("999700"), Freshness::Fresh);
+        assert_eq!(at("999699"), Freshness::Stale { by_secs: 301 });
+        assert_eq!(at("1000300"), Freshness::Fresh);
+        assert_eq!(at("1000301"), Freshness::Future { by_secs: 301 });
+        assert_eq!(at("0"), Freshness::Stale { by_secs: 1_000_000 });
+    }
+
+    #[test]
+    fn sides_are_separate_and_extreme_clocks_do_not_overflow() {
+        let window = Window::new(Duration::from_secs(10), Duration::from_secs(1)).unwrap();
+        let judge = |text, now| window.judge(&Timestamp::seconds(text).unwrap(), Arrival(now));
+        assert_eq!(judge("100", 110), Freshness::Fresh);
+        assert_eq!(judge("100", 99), Freshness::Fresh);
+        assert_eq!(judge("100", 98), Freshness::Future { by_secs: 2 });
+        assert!(matches!(
+            judge("999999999999999", i64::MIN),
+            Freshness::Future { .. }
+        ));
+        assert!(matches!(judge("0", i64::MAX), Freshness::Stale { .. }));
+    }
+
+    #[test]
+    fn a_window_cannot_be_switched_off() {
+        let second = Duration::from_secs(1);
+        assert!(Window::new(second, second).is_ok());
+        for bad in [Duration::ZERO, Duration::MAX, Duration::from_millis(1500)] {
+            assert_eq!(Window::new(bad, second), Err(WindowError));
+            assert_eq!(Window::new(second, bad), Err(WindowError));
+        }
+    }
+}

@@ -1,0 +1,1 @@
+//! Gates, claims, inline dispatch and workers, for any HTTP adapter and any ledger.

@@ -1,0 +1,141 @@
+//! The command line.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+/// What was asked for.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Task {
+    Check,
+    Ci,
+    Help,
+    /// Not for people: how [`crate::postgres::Cluster`] starts its keeper.
+    KeepPostgres {
+        binaries: PathBuf,
+    },
+    /// An empty `command` waits for Ctrl-C.
+    Postgres {
+        command: Vec<OsString>,
+    },
+    Test {
+        arguments: Vec<OsString>,
+    },
+}
+
+impl Task {
+    /// # Errors
+    ///
+    /// Says what is wrong with the command line.
+    pub(crate) fn parse(words: impl IntoIterator<Item = OsString>) -> Result<Self, String> {
+        let mut words = words.into_iter();
+        let name = words.next().ok_or("which task?")?;
+        let rest: Vec<OsString> = words.collect();
+        match name.to_str() {
+            Some("check") => without_arguments(Self::Check, "check", &rest),
+            Some("ci") => without_arguments(Self::Ci, "ci", &rest),
+            Some("help" | "-h" | "--help") => Ok(Self::Help),
+            Some(KEEP_POSTGRES) => match <[OsString; 1]>::try_from(rest) {
+                Ok([binaries]) => Ok(Self::KeepPostgres {
+                    binaries: binaries.into(),
+                }),
+                Err(_) => Err(format!("`{KEEP_POSTGRES}` takes one directory")),
+            },
+            Some("postgres") => Ok(Self::Postgres {
+                command: without_leading_dashes(rest),
+            }),
+            // Here a leading `--` is cargo's: what follows is for the test binaries.
+            Some("test") => Ok(Self::Test { arguments: rest }),
+            _ => Err(format!("unknown task `{}`", name.display())),
+        }
+    }
+}
+
+fn without_arguments(task: Task, name: &str, rest: &[OsString]) -> Result<Task, String> {
+    if rest.is_empty() {
+        Ok(task)
+    } else {
+        Err(format!("`{name}` takes no arguments"))
+    }
+}
+
+fn without_leading_dashes(mut words: Vec<OsString>) -> Vec<OsString> {
+    if words.first().is_some_and(|word| word == "--") {
+        words.remove(0);
+    }
+    words
+}
+
+pub(crate) const KEEP_POSTGRES: &str = "keep-postgres";
+
+pub(crate) const USAGE: &str = "\
+usage: cargo xtask TASK
+
+tasks:
+  test [ARGS..]             run all tests, or `cargo test ARGS..`, with a throw-away
+                            PostgreSQL unless TEST_DATABASE_URL names a database
+  check                     formatting, lints, docs, each feature alone, dependencies
+  ci                        check, then test
+  postgres [--] [CMD ARGS..]  run CMD with TEST_DATABASE_URL naming a throw-away
+                            PostgreSQL; without CMD keep it until Ctrl-C
+";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(words: &[&str]) -> Vec<OsString> {
+        words.iter().map(OsString::from).collect()
+    }
+
+    fn parse(line: &[&str]) -> Result<Task, String> {
+        Task::parse(words(line))
+    }
+
+    #[test]
+    fn names_select_tasks() {
+        assert_eq!(parse(&["check"]), Ok(Task::Check));
+        assert_eq!(parse(&["ci"]), Ok(Task::Ci));
+        assert_eq!(parse(&["--help"]), Ok(Task::Help));
+    }
+
+    #[test]
+    fn nothing_and_the_unknown_are_faults() {
+        assert_eq!(parse(&[]), Err("which task?".to_owned()));
+        assert_eq!(parse(&["tset"]), Err("unknown task `tset`".to_owned()));
+    }
+
+    #[test]
+    fn tasks_without_arguments_refuse_them() {
+        assert!(parse(&["check", "-v"]).is_err());
+        assert!(parse(&["ci", "test"]).is_err());
+        assert!(parse(&[KEEP_POSTGRES]).is_err());
+        assert!(parse(&[KEEP_POSTGRES, "a", "b"]).is_err());
+    }
+
+    #[test]
+    fn test_hands_everything_to_cargo() {
+        assert_eq!(
+            parse(&["test", "--", "--ignored"]),
+            Ok(Task::Test {
+                arguments: words(&["--", "--ignored"])
+            })
+        );
+    }
+
+    #[test]
+    fn postgres_takes_a_command_with_or_without_dashes() {
+        let command = words(&["cargo", "test", "--", "x"]);
+        for line in [
+            &["postgres", "--", "cargo", "test", "--", "x"][..],
+            &["postgres", "cargo", "test", "--", "x"],
+        ] {
+            assert_eq!(
+                parse(line),
+                Ok(Task::Postgres {
+                    command: command.clone()
+                })
+            );
+        }
+        assert_eq!(parse(&["postgres"]), Ok(Task::Postgres { command: vec![] }));
+    }
+}

@@ -1,0 +1,50 @@
+//! Project tasks: `cargo xtask test`, `check`, `ci` and `postgres`.
+//!
+//! What needs a database gets a throw-away PostgreSQL cluster of its own, see
+//! [`postgres`]. Nothing has to be installed or started by hand.
+
+use std::env;
+use std::process::ExitCode;
+
+mod args;
+mod check;
+mod command;
+mod failure;
+mod postgres;
+mod summary;
+mod test;
+
+use crate::args::Task;
+use crate::failure::Failure;
+
+fn main() -> ExitCode {
+    match run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            match &failure {
+                // The command has said why itself.
+                Failure::Command(_) => {}
+                Failure::Message(message) => eprintln!("error: {message}"),
+                Failure::Usage(fault) => eprint!("error: {fault}\n\n{}", args::USAGE),
+            }
+            failure.exit_code()
+        }
+    }
+}
+
+fn run() -> Result<(), Failure> {
+    match Task::parse(env::args_os().skip(1)).map_err(Failure::Usage)? {
+        Task::Check => check::check(),
+        Task::Ci => {
+            check::check()?;
+            test::run(&[])
+        }
+        Task::Help => {
+            print!("{}", args::USAGE);
+            Ok(())
+        }
+        Task::KeepPostgres { binaries } => postgres::keep(binaries),
+        Task::Postgres { command } => postgres::run(&command),
+        Task::Test { arguments } => test::run(&arguments),
+    }
+}

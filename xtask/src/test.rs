@@ -1,0 +1,140 @@
+//! `cargo xtask test`: all tests, against a real PostgreSQL.
+
+use std::env;
+use std::ffi::{OsStr, OsString};
+use std::io::{self, BufRead, BufReader, Write};
+use std::process::{ChildStdout, Stdio};
+
+use crate::command::{announce, cannot_run, cargo, run as run_step, say, succeeds};
+use crate::failure::Failure;
+use crate::postgres::{Binaries, Cluster, TEST_DATABASE_URL};
+use crate::summary::Summary;
+
+/// Run `cargo test` with `arguments` in place of `--workspace`.
+///
+/// # Errors
+///
+/// Fails as the test runner does, after the summary is printed.
+pub(crate) fn run(arguments: &[OsString]) -> Result<(), Failure> {
+    let Some(url) = env::var_os(TEST_DATABASE_URL).filter(|url| !url.is_empty()) else {
+        // Look first: who has no PostgreSQL should not wait for the build to hear of it.
+        let binaries = Binaries::find_or_install()?;
+        build(arguments)?;
+        let cluster = Cluster::start(&binaries)?;
+        return test(arguments, OsStr::new(cluster.url()));
+    };
+    let shown = url.to_str().and_then(without_secrets);
+    say(&format!(
+        "using the database that {TEST_DATABASE_URL} names{}",
+        shown.map_or_else(String::new, |place| format!(": {place}")),
+    ));
+    build(arguments)?;
+    test(arguments, &url)
+}
+
+/// What the tests start as processes of their own, or need offline.
+fn build(arguments: &[OsString]) -> Result<(), Failure> {
+    // The compile-fail tests run cargo offline.
+    let fetched = succeeds(&mut cargo(["fetch", "--locked", "--offline"]));
+    if !fetched && run_step(&mut cargo(["fetch", "--locked"])).is_err() {
+        say("not everything could be fetched; going on with what is here");
+    }
+
+    let mut bins = cargo(["build", "--workspace", "--bins", "--locked"]);
+    if own(arguments).any(|word| word == "--release" || word == "-r") {
+        bins.arg("--release");
+    }
+    run_step(&mut bins)
+}
+
+fn test(arguments: &[OsString], url: &OsStr) -> Result<(), Failure> {
+    let mut command = cargo(["test"]);
+    if arguments.is_empty() {
+        command.arg("--workspace");
+    }
+    // Cargo refuses these twice.
+    for flag in ["--locked", "--no-fail-fast"] {
+        if !own(arguments).any(|word| word == flag) {
+            command.arg(flag);
+        }
+    }
+    command.args(arguments);
+    announce(&command);
+    command.env(TEST_DATABASE_URL, url).stdout(Stdio::piped());
+
+    let mut child = command.spawn().map_err(cannot_run(&command))?;
+    let mut summary = Summary::default();
+    if let Some(stdout) = child.stdout.take() {
+        pass_through(stdout, &mut summary)?;
+    }
+    let status = child.wait().map_err(cannot_run(&command))?;
+
+    say(&format!("summary ({status})"));
+    print!("{summary}");
+    Failure::check(status)
+}
+
+/// Copy the runner's output to ours as it comes, and let `summary` see it.
+fn pass_through(stdout: ChildStdout, summary: &mut Summary) -> Result<(), Failure> {
+    let mut runner = BufReader::new(stdout);
+    let mut ours = io::stdout().lock();
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        let length = runner
+            .read_until(b'\n', &mut line)
+            .map_err(Failure::cannot("read the tests' output"))?;
+        if length == 0 {
+            return Ok(());
+        }
+        ours.write_all(&line)
+            .and_then(|()| ours.flush())
+            .map_err(Failure::cannot("pass on the tests' output"))?;
+        summary.observe(&String::from_utf8_lossy(&line));
+    }
+}
+
+/// Cargo's arguments, without the test binaries'.
+fn own(arguments: &[OsString]) -> impl Iterator<Item = &OsString> {
+    arguments.iter().take_while(|word| *word != "--")
+}
+
+// Input: `postgres://user:secret@host:5432/name?password=other`
+// Output: `host:5432/name`, or nothing if the parts cannot be told apart for sure
+fn without_secrets(url: &str) -> Option<&str> {
+    let (_, rest) = url.split_once("://")?;
+    let (authority, path) = rest.split_at(rest.find(['/', '?', '#']).unwrap_or(rest.len()));
+    if authority.matches('@').count() > 1 || path.contains('@') {
+        return None;
+    }
+    let place = rest.split(['?', '#']).next()?;
+    Some(place.split_once('@').map_or(place, |(_, place)| place))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn secrets_in_urls_are_not_shown() {
+        for (url, shown) in [
+            ("postgres://u:secret@host:5432/db", Some("host:5432/db")),
+            ("postgres://u:secret@host", Some("host")),
+            ("postgres://host/db?password=secret", Some("host/db")),
+            ("postgres://host?password=secret", Some("host")),
+            ("postgres://u:se@cret@host/db", None),
+            ("postgres://u:se/cret@host/db", None),
+            ("postgres://u:se?cret@host/db", None),
+            ("postgres://host/db?password=se@cret", None),
+            ("password=secret host=h", None),
+        ] {
+            assert_eq!(without_secrets(url), shown, "{url}");
+        }
+    }
+
+    #[test]
+    fn arguments_after_dashes_are_not_cargos() {
+        let arguments = ["--release", "--", "--locked"].map(OsString::from);
+        assert_eq!(own(&arguments).collect::<Vec<_>>(), ["--release"]);
+    }
+}
