@@ -88,11 +88,14 @@ pub trait Lend<Conn>: Send {
     fn begin(&mut self) -> BoxFuture<'_, Result<&mut Conn, BeginError>>;
 }
 
-/// The attempt's transaction could not be opened. The attempt is over, whatever the handler returns;
-/// it counts as a failure of the handler only if the store is at fault for neither contention nor absence.
+/// The attempt's transaction could not be opened. The attempt is over, whatever the handler returns,
+/// and is not counted against the event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the transaction of this attempt could not be opened")]
-#[non_exhaustive]
+#[expect(
+    clippy::exhaustive_structs,
+    reason = "the engine knows more, the handler need not"
+)]
 pub struct BeginError;
 
 /// What a handler answers with. Empty unless it says otherwise.
@@ -141,6 +144,11 @@ pub struct MissingData {
 }
 
 /// What a handler function may return.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be the answer of a webhook handler",
+    label = "does not say whether the event is done",
+    note = "return `Result<(), E>`, or `Result<Reply, E>` to answer with a body"
+)]
 pub trait HandlerResult {
     /// As the engine sees it.
     ///
@@ -148,6 +156,17 @@ pub trait HandlerResult {
     ///
     /// The handler's.
     fn into_result(self) -> Result<Reply, HandlerError>;
+}
+
+/// What a handler may succeed with.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be what a webhook handler succeeds with",
+    label = "not convertible into `Reply`",
+    note = "return `Result<(), E>`, or `Result<Reply, E>` to answer with a body"
+)]
+pub trait IntoReply {
+    /// As the engine sees it.
+    fn into_reply(self) -> Reply;
 }
 
 /// An error a handler may return.
@@ -284,15 +303,23 @@ impl<E: Into<Box<dyn Error + Send + Sync>>> From<E> for HandlerError {
 }
 
 #[diagnostic::do_not_recommend]
+impl<T: Into<Reply>> IntoReply for T {
+    fn into_reply(self) -> Reply {
+        self.into()
+    }
+}
+
+#[diagnostic::do_not_recommend]
 impl<E: Into<HandlerError>> IntoFault for E {
     fn into_fault(self) -> HandlerError {
         self.into()
     }
 }
 
-impl<T: Into<Reply>, E: IntoFault> HandlerResult for Result<T, E> {
+impl<T: IntoReply, E: IntoFault> HandlerResult for Result<T, E> {
     fn into_result(self) -> Result<Reply, HandlerError> {
-        self.map(Into::into).map_err(IntoFault::into_fault)
+        self.map(IntoReply::into_reply)
+            .map_err(IntoFault::into_fault)
     }
 }
 

@@ -1,7 +1,5 @@
 //! The head of a request as the wire had it: method, target, header fields with every repeat.
 
-use smallvec::SmallVec;
-
 use crate::bounds::{MAX_HEAD_BYTES, MAX_HEADER_FIELDS};
 
 /// A request head, borrowed. Field values are bytes, order and repeats are kept.
@@ -11,7 +9,8 @@ use crate::bounds::{MAX_HEAD_BYTES, MAX_HEADER_FIELDS};
 pub struct Head<'r> {
     method: &'r str,
     target: &'r str,
-    fields: SmallVec<[(&'r str, &'r [u8]); 24]>,
+    // No `SmallVec`: it is invariant, and then a local `Head` could not be lent to `Verifier::finish`.
+    fields: Vec<(&'r str, &'r [u8])>,
 }
 
 /// Why a head is no envelope of its provider's grammar.
@@ -51,7 +50,7 @@ impl<'r> Head<'r> {
         target: &'r str,
         fields: impl IntoIterator<Item = (&'r str, &'r [u8])>,
     ) -> Result<Self, Malformed> {
-        let mut kept = SmallVec::new();
+        let mut kept = Vec::with_capacity(24);
         let mut bytes = 0usize;
         for (name, value) in fields {
             bytes = bytes.saturating_add(name.len()).saturating_add(value.len());

@@ -6,6 +6,23 @@ use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
+use crate::identity::InvalidEvent;
+
+/// Read one JSON object, skipping a leading byte-order mark.
+///
+/// Serde reads a struct from an array, too, member by member; here an array is no event.
+///
+/// # Errors
+///
+/// [`InvalidEvent::Body`] if it is not UTF-8, no object, or not of this shape.
+pub fn json_object<'b, T: Deserialize<'b>>(json: &'b [u8]) -> Result<T, InvalidEvent> {
+    let text = std::str::from_utf8(without_bom(json)).map_err(|_| InvalidEvent::Body)?;
+    if !text.trim_ascii_start().starts_with('{') {
+        return Err(InvalidEvent::Body);
+    }
+    serde_json::from_str(text).map_err(|_| InvalidEvent::Body)
+}
+
 /// Read one JSON text, skipping a leading byte-order mark.
 pub(crate) fn read<'b, T: Deserialize<'b>>(bytes: &'b [u8]) -> Option<T> {
     serde_json::from_slice(without_bom(bytes)).ok()
@@ -82,6 +99,28 @@ mod tests {
             b"",
         ] {
             assert!(at(bad, &["data", "object"]).is_err());
+        }
+    }
+
+    #[test]
+    fn a_struct_is_read_from_an_object_only() {
+        #[derive(Deserialize, Debug, PartialEq)]
+        struct One {
+            id: u8,
+        }
+        for good in [&b"{\"id\":1}"[..], b"\xef\xbb\xbf\r\n {\"id\":1} "] {
+            assert_eq!(json_object(good), Ok(One { id: 1 }));
+        }
+        for bad in [
+            &b"[1]"[..],
+            b" [1]",
+            b"",
+            b"{}",
+            b"{\"id\":1}{",
+            b"\x0c{\"id\":1}",
+            b"{\"id\":1,\"skipped\":\"\xff\"}",
+        ] {
+            assert_eq!(json_object::<One>(bad), Err(InvalidEvent::Body));
         }
     }
 }

@@ -134,6 +134,12 @@ pub trait Ledger: Clone + fmt::Debug + Send + Sync + 'static {
     fn hand_back(&self, leases: Vec<Lease>)
     -> impl Future<Output = Result<(), LedgerError>> + Send;
 
+    /// How many handler transactions can be open at once. Engines wait for a free one, without a
+    /// connection, rather than fail.
+    fn max_transactions(&self) -> usize {
+        8
+    }
+
     /// Let running statements end and close every connection.
     fn close(&self) -> impl Future<Output = ()> + Send;
 }

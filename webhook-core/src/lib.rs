@@ -49,7 +49,7 @@ pub use digest::ContentDigest;
 pub use envelope::{Algorithm, Candidate, Envelope, Segment, Tag};
 pub use handler::{
     BeginError, BoxFuture, ConnectionUse, DataMap, Disposition, Handler, HandlerError,
-    HandlerResult, HandlerSpec, IntoFault, Lend, MissingData, Mode, OrElse, Reply,
+    HandlerResult, HandlerSpec, IntoFault, IntoReply, Lend, MissingData, Mode, OrElse, Reply,
 };
 pub use head::{Head, Malformed};
 pub use headers::KeptHeaders;
@@ -57,6 +57,7 @@ pub use identity::{
     Account, EventId, EventType, Identities, Identity, IdentityKind, InvalidEvent, Relabelable,
     Signed, Unsigned,
 };
+pub use json::json_object;
 pub use keyring::{KeyConfig, KeyFingerprint, Keyring, KeyringError, SecretFormat};
 pub use outcome::{Answer, Outcome};
 pub use provider::{DynProvider, Handshake, Provider, Redelivery, Resigns, Spec};

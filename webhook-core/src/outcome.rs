@@ -26,6 +26,8 @@ pub enum Outcome {
     Ignored,
     /// Another delivery of the event is at work.
     InFlight,
+    /// The body ended before it was whole.
+    Incomplete,
     /// Authentic, but no event.
     InvalidEvent,
     /// The keys cannot be looked up.
@@ -48,8 +50,10 @@ pub enum Outcome {
     StaleAuthentic,
     /// The ledger is down or too slow.
     StoreUnavailable,
-    /// The body is over the cap.
+    /// The body is over the cap, under a plausible envelope: perhaps a lost event.
     TooLarge,
+    /// The body is over the cap, and no envelope says it was meant for us.
+    TooLargeUnsigned,
     /// The body did not arrive in time.
     TooSlow,
     /// It names only unknown or retired keys.
@@ -84,6 +88,7 @@ impl Outcome {
             Self::Handshake => "handshake",
             Self::Ignored => "ignored",
             Self::InFlight => "in_flight",
+            Self::Incomplete => "incomplete",
             Self::InvalidEvent => "invalid_event",
             Self::KeysUnavailable => "keys_unavailable",
             Self::Malformed => "malformed",
@@ -96,6 +101,7 @@ impl Outcome {
             Self::StaleAuthentic => "stale_authentic",
             Self::StoreUnavailable => "store_unavailable",
             Self::TooLarge => "too_large",
+            Self::TooLargeUnsigned => "too_large_unsigned",
             Self::TooSlow => "too_slow",
             Self::UnknownKey => "unknown_key",
             Self::UnsupportedMedia => "unsupported_media",
@@ -121,9 +127,9 @@ impl Outcome {
             | Self::Stale
             | Self::StaleAuthentic
             | Self::UnknownKey => Answer::Refused(401),
-            Self::InvalidEvent => Answer::Refused(400),
+            Self::Incomplete | Self::InvalidEvent => Answer::Refused(400),
             Self::TooSlow => Answer::Refused(408),
-            Self::TooLarge => Answer::Refused(413),
+            Self::TooLarge | Self::TooLargeUnsigned => Answer::Refused(413),
             Self::UnsupportedMedia => Answer::Refused(415),
             Self::Deadline
             | Self::HandlerFailed

@@ -1,1 +1,33 @@
-//! Gates, claims, inline dispatch and workers, for any HTTP adapter and any ledger.
+//! The engine between an HTTP adapter and a ledger: gates, claims, inline dispatch and workers.
+//!
+//! Knows no HTTP framework and no SQL. An adapter builds a `Head`, asks [`EndpointHandle::admit`], feeds
+//! the body to the verifier it gets, and hands the result to [`EndpointHandle::receive`]; everything
+//! that must survive the request's future happens on the engine's own threads or the ledger's.
+
+mod attempt;
+mod backoff;
+mod budget;
+mod clock;
+mod config;
+mod endpoint;
+mod gate;
+mod handle;
+mod inline;
+mod keys;
+mod receive;
+mod response;
+mod runtime;
+mod shared;
+mod telemetry;
+mod webhooks;
+mod worker;
+
+pub use budget::{Budget, Evicted, Share};
+pub use clock::SystemClock;
+pub use config::{ConfigError, StartError};
+pub use endpoint::{Endpoint, OnFailure, Repeats};
+pub use handle::EndpointHandle;
+pub use keys::{Keys, KeysError};
+pub use response::{Reception, Response};
+pub use telemetry::describe_metrics;
+pub use webhooks::{Builder, Webhooks};

@@ -1,7 +1,20 @@
 //! Webhooks on actix-web: wire bytes in, verified events out.
+//!
+//! The crate applications depend on. It re-exports the core, the engine and `#[webhook]`; providers
+//! and ledgers are crates of their own.
+
+mod deliver;
+mod service;
+mod webhooks;
 
 pub use webhook_core::*;
 pub use webhook_derive::webhook;
+pub use webhook_engine::{
+    ConfigError, Endpoint, Keys, KeysError, OnFailure, Repeats, StartError, SystemClock,
+    describe_metrics,
+};
+
+pub use webhooks::{Builder, Webhooks};
 
 /// What `#[webhook]` expands to. Not public API.
 #[doc(hidden)]

@@ -1,0 +1,424 @@
+//! One URL: provider, keys, limits and handlers.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use webhook_core::ledger::TxLimits;
+use webhook_core::{
+    BoxFuture, ClaimScope, Claimed, DataMap, DynProvider, Handler, HandlerError, HandlerSpec, Lend,
+    Mode, Provider, Redelivery, Reply, Window, WindowError,
+};
+
+use crate::backoff::Backoff;
+use crate::config::ConfigError;
+use crate::keys::{KeyStore, Keys};
+
+/// An endpoint: where a provider's deliveries arrive, with what keys, and who handles them.
+///
+/// Its *name*, not its path, is the namespace of its claims: paths may move, names must not.
+pub struct Endpoint<P, C> {
+    path: String,
+    provider: P,
+    keys: Keys,
+    name: Option<String>,
+    handlers: Vec<Arc<dyn Handler<P, C>>>,
+    settings: Settings,
+}
+
+/// What a body is that repeats byte for byte under a new *unsigned* id, for the types whose
+/// provider sends such repeats with no replay intended.
+#[non_exhaustive]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Repeats {
+    /// Taken for a replay: kept in quarantine, not run.
+    Quarantine,
+    /// A new event: whoever captured one request can run it again.
+    Run,
+}
+
+/// What happens when an inline handler fails.
+#[non_exhaustive]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OnFailure {
+    /// Store the event and let workers retry it.
+    Inbox,
+    /// Keep nothing and answer 503: the provider retries.
+    Refuse,
+}
+
+#[derive(Debug, Clone, Default)]
+struct Settings {
+    window: Option<Window>,
+    max_body_bytes: Option<usize>,
+    body_timeout: Option<Duration>,
+    acknowledge_within: Option<Duration>,
+    inline_deadline: Option<Duration>,
+    max_transaction: Option<Duration>,
+    lease: Option<Duration>,
+    concurrency: Option<u32>,
+    max_failures: Option<u32>,
+    max_crashes: Option<u32>,
+    backoff: Option<(Duration, Duration)>,
+    repeats: Option<Repeats>,
+    on_failure: Option<OnFailure>,
+    secret_is_shared: bool,
+}
+
+/// An endpoint after `build()`.
+pub(crate) struct Built<C> {
+    pub(crate) name: Arc<str>,
+    pub(crate) path: String,
+    pub(crate) provider: Arc<dyn DynProvider>,
+    pub(crate) keys: KeyStore,
+    pub(crate) scope: ClaimScope,
+    pub(crate) secret_is_shared: bool,
+    pub(crate) window: Window,
+    pub(crate) max_body_bytes: usize,
+    pub(crate) body_timeout: Duration,
+    pub(crate) acknowledge_within: Duration,
+    pub(crate) inline_deadline: Duration,
+    pub(crate) max_transaction: Duration,
+    pub(crate) lease: Duration,
+    pub(crate) concurrency: u32,
+    pub(crate) max_failures: u32,
+    pub(crate) max_crashes: u32,
+    pub(crate) backoff: Backoff,
+    pub(crate) on_failure: OnFailure,
+    pub(crate) handlers: HashMap<&'static str, Arc<dyn Erased<C>>>,
+}
+
+/// A handler without its provider type.
+pub(crate) trait Erased<C>: Send + Sync {
+    fn spec(&self) -> &'static HandlerSpec;
+    fn call<'a>(
+        &'a self,
+        claimed: &'a Claimed,
+        db: &'a mut dyn Lend<C>,
+    ) -> BoxFuture<'a, Result<Reply, HandlerError>>;
+}
+
+struct Erase<P, C>(Arc<dyn Handler<P, C>>);
+
+/// Longest lease: a lease that ends later was written by a clock that has stepped back since.
+const LONGEST_LEASE: Duration = Duration::from_secs(3600);
+
+impl<P: Provider, C: Send + 'static> Endpoint<P, C> {
+    /// An endpoint at `path`, named after its provider unless [`Endpoint::named`] says otherwise.
+    ///
+    /// `path` may hold one parameter, `{tenant}`, for a [`Keys::source`].
+    pub fn at(path: impl Into<String>, provider: P, keys: Keys) -> Self {
+        Self {
+            path: path.into(),
+            provider,
+            keys,
+            name: None,
+            handlers: Vec::new(),
+            settings: Settings::default(),
+        }
+    }
+
+    /// Its stable name: 1 to 64 of `a-z 0-9 _ -`. Claims are scoped to it; do not rename.
+    #[must_use]
+    pub fn named(mut self, name: impl Into<String>) -> Self {
+        self.name = Some(name.into());
+        self
+    }
+
+    /// Let `handler` take the events its attribute names.
+    #[must_use]
+    pub fn on(mut self, handler: impl Handler<P, C>) -> Self {
+        self.handlers.push(Arc::new(handler));
+        self
+    }
+
+    /// Another replay window than the provider's.
+    ///
+    /// # Errors
+    ///
+    /// See [`Window::new`].
+    pub fn window(mut self, past: Duration, future: Duration) -> Result<Self, WindowError> {
+        self.settings.window = Some(Window::new(past, future)?);
+        Ok(self)
+    }
+
+    /// Another body cap than the provider's, in bytes.
+    #[must_use]
+    pub fn max_body_bytes(mut self, bytes: usize) -> Self {
+        self.settings.max_body_bytes = Some(bytes);
+        self
+    }
+
+    /// Longest time a body may take to arrive. Default: 10 s.
+    #[must_use]
+    pub fn body_timeout(mut self, limit: Duration) -> Self {
+        self.settings.body_timeout = Some(limit);
+        self
+    }
+
+    /// Longest time from the last byte to the answer in inbox mode. Default: 1.5 s.
+    #[must_use]
+    pub fn acknowledge_within(mut self, limit: Duration) -> Self {
+        self.settings.acknowledge_within = Some(limit);
+        self
+    }
+
+    /// Longest time from the last byte to the answer in inline mode. Default: 2 s.
+    #[must_use]
+    pub fn inline_deadline(mut self, limit: Duration) -> Self {
+        self.settings.inline_deadline = Some(limit);
+        self
+    }
+
+    /// Longest transaction of a worker's handler. Default: 5 s; must be under half the lease.
+    #[must_use]
+    pub fn max_transaction(mut self, limit: Duration) -> Self {
+        self.settings.max_transaction = Some(limit);
+        self
+    }
+
+    /// How long an event is held without a heartbeat, and so how soon a killed worker's events run
+    /// again. Default: 30 s; 1 s to 1 h.
+    #[must_use]
+    pub fn lease(mut self, length: Duration) -> Self {
+        self.settings.lease = Some(length);
+        self
+    }
+
+    /// How many of its events run at once in this process. Default: 4.
+    #[must_use]
+    pub fn concurrency(mut self, handlers: u32) -> Self {
+        self.settings.concurrency = Some(handlers);
+        self
+    }
+
+    /// Attempts the handler may fail before the event is dead. Default: 10.
+    #[must_use]
+    pub fn max_failures(mut self, attempts: u32) -> Self {
+        self.settings.max_failures = Some(attempts);
+        self
+    }
+
+    /// Attempts whose lease may run out before the event is dead. Default: 20.
+    #[must_use]
+    pub fn max_crashes(mut self, attempts: u32) -> Self {
+        self.settings.max_crashes = Some(attempts);
+        self
+    }
+
+    /// First and longest pause between attempts; doubled in between, with jitter. Default: 1 s, 1 h.
+    #[must_use]
+    pub fn backoff(mut self, first: Duration, longest: Duration) -> Self {
+        self.settings.backoff = Some((first, longest));
+        self
+    }
+
+    /// Say what equal bodies under new unsigned ids are, for types that may legitimately repeat.
+    /// Required where such a type is handled.
+    #[must_use]
+    pub fn repeats(mut self, repeats: Repeats) -> Self {
+        self.settings.repeats = Some(repeats);
+        self
+    }
+
+    /// What happens when an inline handler fails. Default: [`OnFailure::Inbox`] for providers
+    /// that never retry, [`OnFailure::Refuse`] for the others.
+    #[must_use]
+    pub fn on_inline_failure(mut self, what: OnFailure) -> Self {
+        self.settings.on_failure = Some(what);
+        self
+    }
+
+    /// Other endpoints use the same secret. A request captured at one of them verifies at the others;
+    /// without this word `build()` refuses it.
+    #[must_use]
+    pub fn shared_secret(mut self) -> Self {
+        self.settings.secret_is_shared = true;
+        self
+    }
+
+    pub(crate) fn build(self, data: &DataMap) -> Result<Built<C>, ConfigError> {
+        let Self {
+            path,
+            provider,
+            keys,
+            name,
+            handlers,
+            settings,
+        } = self;
+        let spec = Provider::spec(&provider).clone();
+        let name: Arc<str> = name.unwrap_or_else(|| spec.name().to_owned()).into();
+        let fault = |what: String| ConfigError::endpoint(&name, what);
+        if !is_name(&name) {
+            return Err(fault(
+                "a name is 1 to 64 of a-z, 0-9, `_` and `-`".to_owned(),
+            ));
+        }
+        if !path.starts_with('/') {
+            return Err(fault(format!("path `{path}` does not begin with `/`")));
+        }
+        let mut by_type: HashMap<&'static str, Arc<dyn Erased<C>>> = HashMap::new();
+        for handler in handlers {
+            let facts = handler.spec();
+            handler
+                .require(data)
+                .map_err(|missing| fault(format!("handler `{}`: {missing}", facts.name)))?;
+            let erased: Arc<dyn Erased<C>> = Arc::new(Erase(handler));
+            for event in facts.events {
+                if let Some(other) = by_type.insert(event, erased.clone()) {
+                    let (one, two) = (other.spec().name, facts.name);
+                    return Err(fault(format!(
+                        "`{event}` is handled by `{one}` and by `{two}`"
+                    )));
+                }
+                if spec.may_repeat(event) && settings.repeats.is_none() {
+                    return Err(fault(format!(
+                        "`{event}` may repeat byte for byte with no replay intended: \
+                         say `.repeats(Repeats::Quarantine)` or `.repeats(Repeats::Run)`"
+                    )));
+                }
+            }
+        }
+        if by_type.is_empty() {
+            return Err(fault("no handler: add `.on(..)`".to_owned()));
+        }
+        let keys = keys
+            .load(spec.secret())
+            .map_err(|error| fault(error.to_string()))?;
+        let lease = settings.lease.unwrap_or(Duration::from_secs(30));
+        let max_transaction = settings
+            .max_transaction
+            .unwrap_or(Duration::from_secs(5).min(lease / 3));
+        let (first, longest) = settings
+            .backoff
+            .unwrap_or((Duration::from_secs(1), Duration::from_secs(3600)));
+        let built = Built {
+            scope: ClaimScope::new(name.clone())
+                .repeats_run(settings.repeats == Some(Repeats::Run))
+                .secret_is_shared(settings.secret_is_shared),
+            secret_is_shared: settings.secret_is_shared,
+            window: settings
+                .window
+                .or(spec.window())
+                .unwrap_or(Window::FIVE_MINUTES),
+            max_body_bytes: settings.max_body_bytes.unwrap_or(spec.body_cap()),
+            body_timeout: settings.body_timeout.unwrap_or(Duration::from_secs(10)),
+            acknowledge_within: settings
+                .acknowledge_within
+                .unwrap_or(Duration::from_millis(1500)),
+            inline_deadline: settings.inline_deadline.unwrap_or(Duration::from_secs(2)),
+            max_transaction,
+            lease,
+            concurrency: settings.concurrency.unwrap_or(4),
+            max_failures: settings.max_failures.unwrap_or(10),
+            max_crashes: settings.max_crashes.unwrap_or(20),
+            backoff: Backoff { first, longest },
+            on_failure: settings.on_failure.unwrap_or(match spec.automatic() {
+                Redelivery::Never => OnFailure::Inbox,
+                _ => OnFailure::Refuse,
+            }),
+            handlers: by_type,
+            provider: Arc::new(provider),
+            keys,
+            path,
+            name: name.clone(),
+        };
+        built
+            .check_bounds()
+            .map_err(|what| fault(what.to_owned()))?;
+        Ok(built)
+    }
+}
+
+impl<C> Built<C> {
+    /// The handler of an event type, if one takes it.
+    pub(crate) fn handler(&self, event_type: &str) -> Option<&Arc<dyn Erased<C>>> {
+        self.handlers.get(event_type)
+    }
+
+    /// Bounds of a worker's transaction.
+    pub(crate) fn worker_limits(&self) -> TxLimits {
+        TxLimits {
+            statement: self.max_transaction,
+            lock: self.max_transaction / 2,
+            lease: self.lease,
+        }
+    }
+
+    /// The types workers of this process can run: inline ones too, since they may have fallen back.
+    pub(crate) fn event_types(&self) -> Arc<[String]> {
+        self.handlers
+            .keys()
+            .map(|&event| event.to_owned())
+            .collect()
+    }
+
+    pub(crate) fn is_inline(&self, event_type: &str) -> bool {
+        self.handler(event_type)
+            .is_some_and(|handler| handler.spec().mode == Mode::Inline)
+    }
+
+    fn check_bounds(&self) -> Result<(), &'static str> {
+        let positive = [
+            self.body_timeout,
+            self.acknowledge_within,
+            self.inline_deadline,
+            self.max_transaction,
+            self.backoff.first,
+        ];
+        if positive.iter().any(Duration::is_zero) {
+            return Err("a time limit of zero");
+        }
+        if self.lease < Duration::from_secs(1) || self.lease > LONGEST_LEASE {
+            return Err("the lease must be between 1 second and 1 hour");
+        }
+        if self.max_transaction > self.lease / 2 {
+            return Err("`max_transaction` must be at most half the lease");
+        }
+        if self.inline_deadline > self.lease {
+            return Err("`inline_deadline` must not be longer than the lease");
+        }
+        if self.backoff.longest < self.backoff.first {
+            return Err("the longest backoff is shorter than the first");
+        }
+        if self.concurrency == 0 || self.max_failures == 0 || self.max_crashes == 0 {
+            return Err("concurrency and attempts must be at least 1");
+        }
+        if self.max_body_bytes == 0 {
+            return Err("a body cap of zero");
+        }
+        Ok(())
+    }
+}
+
+impl<P: Provider, C: Send + 'static> Erased<C> for Erase<P, C> {
+    fn spec(&self) -> &'static HandlerSpec {
+        self.0.spec()
+    }
+
+    fn call<'a>(
+        &'a self,
+        claimed: &'a Claimed,
+        db: &'a mut dyn Lend<C>,
+    ) -> BoxFuture<'a, Result<Reply, HandlerError>> {
+        self.0.call(claimed, db)
+    }
+}
+
+impl<P: fmt::Debug, C> fmt::Debug for Endpoint<P, C> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Endpoint")
+            .field("path", &self.path)
+            .field("provider", &self.provider)
+            .field("name", &self.name)
+            .finish_non_exhaustive()
+    }
+}
+
+fn is_name(name: &str) -> bool {
+    (1..=64).contains(&name.len())
+        && name
+            .bytes()
+            .all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'_' | b'-'))
+}

@@ -1,0 +1,96 @@
+//! The gates before the body: bounds, media, envelope, time, keys. Nothing is read or stored here.
+
+use std::time::Duration;
+
+use webhook_core::ledger::Ledger;
+use webhook_core::{Freshness, Head, Judged, KeyFault, KeyQuery, Outcome, Rejection, Verifier};
+
+use crate::handle::EndpointHandle;
+use crate::keys::KeyStore;
+use crate::response::Reception;
+use crate::shared::Evidence;
+
+/// Longest look-up of a tenant's keys.
+const KEY_LOOKUP: Duration = Duration::from_secs(1);
+
+/// Judge `head`; the verifier for its body, or the refusal.
+pub(crate) async fn admit<L: Ledger>(
+    endpoint: &EndpointHandle<L>,
+    head: &Head<'_>,
+    tenant: Option<&str>,
+) -> Result<Verifier, Reception> {
+    let built = &endpoint.served().built;
+    let shared = endpoint.shared();
+    let refuse = |outcome| Err(endpoint.reception(outcome));
+    if shared.life.accepting.is_cancelled() || shared.runtimes.get().is_none() {
+        return refuse(Outcome::StoreUnavailable);
+    }
+    if !has_plain_coding(head) || !has_known_type(endpoint, head) {
+        return refuse(Outcome::UnsupportedMedia);
+    }
+    let announced = match announced_length(head) {
+        Ok(announced) => announced,
+        Err(()) => return refuse(Outcome::Malformed),
+    };
+    let now = shared.now();
+    let judged = Judged::judge(&*built.provider, head, built.window, now);
+    if announced > built.max_body_bytes as u64 {
+        // Said before a byte is read. A plausible envelope makes it a lost event, not junk.
+        return refuse(match judged {
+            Ok(_) => Outcome::TooLarge,
+            Err(_) => Outcome::TooLargeUnsigned,
+        });
+    }
+    let judged = match judged {
+        Ok(judged) => judged,
+        Err(rejection) => return refuse(rejection.into()),
+    };
+    let mut cap = built.max_body_bytes;
+    if let Some(rejection) = Option::<Rejection>::from(judged.freshness()) {
+        debug_assert_ne!(judged.freshness(), Freshness::Fresh);
+        cap = cap.min(Evidence::MAX_BODY_BYTES);
+        if announced > cap as u64 || !shared.evidence.take() {
+            return refuse(rejection.into());
+        }
+    }
+    let keys = match &built.keys {
+        KeyStore::Fixed(keys) => keys.clone(),
+        KeyStore::Source(source) => {
+            let found = tokio::time::timeout(KEY_LOOKUP, source.keys(KeyQuery::new(tenant))).await;
+            match found {
+                Ok(Ok(keys)) => keys,
+                Ok(Err(KeyFault::Unknown)) => return refuse(Outcome::UnknownKey),
+                Ok(Err(_)) | Err(_) => return refuse(Outcome::KeysUnavailable),
+            }
+        }
+    };
+    judged
+        .keyed(&keys, now, cap)
+        .or_else(|rejection| refuse(rejection.into()))
+}
+
+/// No content coding, or `identity`: what is verified is what was sent.
+fn has_plain_coding(head: &Head<'_>) -> bool {
+    head.all("content-encoding")
+        .all(|value| value.trim_ascii().eq_ignore_ascii_case(b"identity"))
+}
+
+/// No media type, or one the provider sends.
+fn has_known_type<L: Ledger>(endpoint: &EndpointHandle<L>, head: &Head<'_>) -> bool {
+    let spec = endpoint.served().built.provider.spec();
+    head.all("content-type")
+        .all(|value| std::str::from_utf8(value).is_ok_and(|value| spec.accepts_content_type(value)))
+}
+
+/// The announced length, 0 where none is. Never allocated from.
+fn announced_length(head: &Head<'_>) -> Result<u64, ()> {
+    let mut values = head.all("content-length");
+    let Some(value) = values.next() else {
+        return Ok(0);
+    };
+    if values.next().is_some() || value.is_empty() || !value.iter().all(u8::is_ascii_digit) {
+        return Err(());
+    }
+    let text = std::str::from_utf8(value).map_err(drop)?;
+    Ok(text.parse().unwrap_or(u64::MAX))
+}

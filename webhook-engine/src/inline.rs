@@ -1,0 +1,153 @@
+//! Inline dispatch: claim, effect and completion in one transaction inside the request.
+
+use std::time::Duration;
+
+use tokio::time::Instant;
+use webhook_core::ledger::{Inline, Leased, Ledger, LedgerError, LedgerTx as _, TxLimits};
+use webhook_core::{Disposition, NewEvent, Outcome, Reply};
+
+use crate::attempt::{Lender, Settled, bind};
+use crate::endpoint::OnFailure;
+use crate::handle::EndpointHandle;
+use crate::{receive, telemetry};
+
+type Ran = (Outcome, Option<Reply>);
+
+/// Run `event` to its end on the engine's own threads; the request only waits.
+pub(crate) async fn run<L: Ledger>(endpoint: EndpointHandle<L>, event: NewEvent) -> Ran {
+    let Some(runtimes) = endpoint.shared().runtimes.get() else {
+        return (Outcome::StoreUnavailable, None);
+    };
+    let deadline = Instant::now() + endpoint.served().built.inline_deadline;
+    let task = endpoint.shared().life.deliveries.track_future({
+        let endpoint = endpoint.clone();
+        async move { attempt(&endpoint, event, deadline).await }
+    });
+    let ran = runtimes.handlers().spawn(task).await;
+    ran.unwrap_or((Outcome::HandlerFailed, None))
+}
+
+async fn attempt<L: Ledger>(
+    endpoint: &EndpointHandle<L>,
+    event: NewEvent,
+    deadline: Instant,
+) -> Ran {
+    let shared = endpoint.shared();
+    let built = &endpoint.served().built;
+    // Copies of one event wait here, without a connection, and find its outcome afterwards.
+    let in_time = async {
+        let alone = shared.single_flight.enter(event.id_key()).await;
+        let place = shared.inline_places.clone().acquire_owned().await.ok()?;
+        Some((alone, place))
+    };
+    let Ok(Some((_alone, place))) = tokio::time::timeout_at(deadline, in_time).await else {
+        return (Outcome::Deadline, None);
+    };
+    let Some(handler) = built.handler(event.event_type().as_str()) else {
+        return (Outcome::Ignored, None);
+    };
+    let limits = limits(deadline, built.lease);
+    let begun = shared.ledger.begin_inline(event.clone(), limits);
+    let (tx, leased) = match tokio::time::timeout_at(deadline, begun).await {
+        Ok(Ok(Inline::Granted(tx, leased))) => (tx, *leased),
+        Ok(Ok(Inline::Settled(claim))) => return receive::outcome(&built.name, claim),
+        Ok(Ok(_)) => return (Outcome::StoreUnavailable, None),
+        Ok(Err(fault)) => return unavailable(endpoint, &fault),
+        Err(_) => return (Outcome::Deadline, None),
+    };
+    let began = std::time::Instant::now();
+    let Leased { lease, .. } = leased;
+    let (claimed, canonical) = bind(shared, built, handler, leased);
+    let mut lender = Lender::opened(shared, lease, limits, tx, place);
+    let late = tokio::time::sleep_until(deadline);
+    let ended = lender
+        .run(handler, &claimed, built.inline_deadline, late)
+        .await;
+    let settled = lender.settle(ended, canonical).await;
+    let name = handler.spec().name;
+    telemetry::attempt(&built.name, name, settled.label(), began.elapsed());
+    match settled {
+        Settled::Completed(reply) => (Outcome::Completed, Some(reply)),
+        Settled::Failed(error) if error.disposition() == Disposition::Ignore => {
+            complete_without_effect(endpoint, event, limits).await
+        }
+        Settled::Failed(error) => {
+            tracing::warn!(endpoint = %built.name, handler = name, %error, "inline handler failed");
+            let hopeless = error.disposition() == Disposition::DeadLetter;
+            failed(endpoint, event, hopeless).await
+        }
+        Settled::Broken(why) => {
+            tracing::warn!(endpoint = %built.name, handler = name, why, "inline attempt failed");
+            failed(endpoint, event, false).await
+        }
+        Settled::Cancelled => {
+            tracing::warn!(endpoint = %built.name, handler = name, "inline deadline passed");
+            failed(endpoint, event, false).await
+        }
+        Settled::Escaped => {
+            tracing::error!(endpoint = %built.name, handler = name, "handler ended the transaction itself");
+            (Outcome::HandlerFailed, None)
+        }
+        Settled::LeaseLost => (Outcome::InFlight, None),
+        Settled::Store(fault) => unavailable(endpoint, &fault),
+    }
+}
+
+/// After the rollback: leave the event to the workers, or to the provider's retry. A hopeless event
+/// goes to the inbox in any case: that is where dead letters are kept.
+async fn failed<L: Ledger>(endpoint: &EndpointHandle<L>, event: NewEvent, hopeless: bool) -> Ran {
+    let built = &endpoint.served().built;
+    if built.on_failure == OnFailure::Refuse && !hopeless {
+        return (Outcome::HandlerFailed, None);
+    }
+    let claim = endpoint.shared().ledger.claim(vec![event]);
+    match tokio::time::timeout(built.acknowledge_within, claim).await {
+        Ok(Ok(claims)) => {
+            endpoint.served().bell.notify_one();
+            let claim = claims.into_iter().next();
+            claim.map_or((Outcome::StoreUnavailable, None), |claim| {
+                receive::outcome(&built.name, claim)
+            })
+        }
+        Ok(Err(fault)) => unavailable(endpoint, &fault),
+        Err(_) => (Outcome::Deadline, None),
+    }
+}
+
+/// The handler said there is nothing to do: complete the event, its effect undone.
+async fn complete_without_effect<L: Ledger>(
+    endpoint: &EndpointHandle<L>,
+    event: NewEvent,
+    limits: TxLimits,
+) -> Ran {
+    let canonical = event.canonical();
+    match endpoint.shared().ledger.begin_inline(event, limits).await {
+        Ok(Inline::Granted(tx, _)) => {
+            let done = webhook_core::ledger::Completion::new(Reply::default(), canonical);
+            match tx.complete(done).await {
+                Ok(webhook_core::ledger::Committed::Committed) => (Outcome::Completed, None),
+                Ok(_) => (Outcome::HandlerFailed, None),
+                Err(fault) => unavailable(endpoint, &fault),
+            }
+        }
+        Ok(Inline::Settled(claim)) => receive::outcome(endpoint.name(), claim),
+        Ok(_) => (Outcome::StoreUnavailable, None),
+        Err(fault) => unavailable(endpoint, &fault),
+    }
+}
+
+/// What is left of the request's time bounds every statement; locks a little less.
+fn limits(deadline: Instant, lease: Duration) -> TxLimits {
+    let left = deadline
+        .saturating_duration_since(Instant::now())
+        .max(Duration::from_millis(50));
+    TxLimits {
+        statement: left,
+        lock: left.mul_f64(0.8),
+        lease,
+    }
+}
+
+fn unavailable<L: Ledger>(endpoint: &EndpointHandle<L>, fault: &LedgerError) -> Ran {
+    (receive::unavailable(endpoint, fault).outcome, None)
+}

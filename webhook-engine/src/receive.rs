@@ -1,0 +1,179 @@
+//! From authentic bytes to a durable answer: handshake, identities, claim.
+
+use webhook_core::bounds::MAX_EVENTS_PER_DELIVERY;
+use webhook_core::ledger::Ledger;
+use webhook_core::{Claim, InvalidEvent, NewEvent, Outcome, Quarantine, Reply, Verified};
+
+use crate::handle::EndpointHandle;
+use crate::response::Reception;
+use crate::{inline, telemetry};
+
+/// What the events of one delivery come down to.
+struct Sorted {
+    /// Claimed and stored in one statement.
+    inbox: Vec<NewEvent>,
+    /// Run one after the other inside the request.
+    inline: Vec<NewEvent>,
+    /// Under a label they do not bear.
+    relabelled: Vec<NewEvent>,
+    /// What became of the others.
+    outcome: Option<Outcome>,
+}
+
+pub(crate) async fn receive<L: Ledger>(
+    endpoint: &EndpointHandle<L>,
+    verified: Verified<'_>,
+) -> Reception {
+    let shared = endpoint.shared();
+    let _token = shared.life.deliveries.token();
+    let built = &endpoint.served().built;
+    let key_id = verified.key().id().map(|id| &**id);
+    let skew = verified
+        .signed_at()
+        .map(|then| shared.now().unix_secs().saturating_sub(then));
+    telemetry::verified(&built.name, key_id, skew, verified.body().len());
+    let span = tracing::Span::current();
+    span.record("key_id", key_id);
+    match built.provider.handshake(&verified) {
+        Ok(None) => {}
+        Ok(Some(handshake)) => return Reception::handshake(handshake),
+        Err(fault) => return invalid(endpoint, fault),
+    }
+    let sorted = match sort(endpoint, &verified) {
+        Ok(sorted) => sorted,
+        Err(fault) => return invalid(endpoint, fault),
+    };
+    drop(verified);
+    settle(endpoint, sorted).await
+}
+
+fn invalid<L: Ledger>(endpoint: &EndpointHandle<L>, fault: InvalidEvent) -> Reception {
+    tracing::debug!(endpoint = endpoint.name(), %fault, "authentic delivery is no event");
+    endpoint.reception(Outcome::InvalidEvent)
+}
+
+fn sort<L: Ledger>(
+    endpoint: &EndpointHandle<L>,
+    verified: &Verified<'_>,
+) -> Result<Sorted, InvalidEvent> {
+    let built = &endpoint.served().built;
+    let identities = built.provider.identities(verified)?;
+    if !(1..=MAX_EVENTS_PER_DELIVERY).contains(&identities.len()) {
+        return Err(InvalidEvent::Count);
+    }
+    let mut sorted = Sorted {
+        inbox: Vec::new(),
+        inline: Vec::new(),
+        relabelled: Vec::new(),
+        outcome: None,
+    };
+    for identity in identities {
+        if identity.is_outside().is_some() {
+            sorted.outcome = Some(Outcome::Outside);
+            continue;
+        }
+        let event = NewEvent::new(verified, identity, &*built.provider, &built.scope)?;
+        let span = tracing::Span::current();
+        span.record("event_id", event.id().as_str());
+        span.record("event_type", event.event_type().as_str());
+        let event_type = event.event_type().as_str();
+        if built.handler(event_type).is_none() {
+            sorted.outcome = Some(Outcome::Ignored);
+        } else if !built.provider.corroborates(event_type, event.payload()) {
+            sorted.relabelled.push(event);
+        } else if built.is_inline(event_type) {
+            sorted.inline.push(event);
+        } else {
+            sorted.inbox.push(event);
+        }
+    }
+    Ok(sorted)
+}
+
+/// Make everything durable that the answer acknowledges. The first failure is the answer: what was
+/// stored before it is a duplicate when the provider comes again.
+async fn settle<L: Ledger>(endpoint: &EndpointHandle<L>, sorted: Sorted) -> Reception {
+    let built = &endpoint.served().built;
+    let mut settled: Vec<(Outcome, Option<Reply>)> = Vec::new();
+    settled.extend(sorted.outcome.map(|outcome| (outcome, None)));
+    for event in sorted.relabelled {
+        let stored = endpoint
+            .shared()
+            .ledger
+            .quarantine(event, Quarantine::Relabelled);
+        match tokio::time::timeout(built.acknowledge_within, stored).await {
+            Ok(Ok(())) => {
+                telemetry::quarantined(&built.name, Quarantine::Relabelled.as_str());
+                settled.push((Outcome::Quarantined, None));
+            }
+            Ok(Err(fault)) => return unavailable(endpoint, &fault),
+            Err(_) => return endpoint.reception(Outcome::Deadline),
+        }
+    }
+    if !sorted.inbox.is_empty() {
+        let claim = endpoint.shared().ledger.claim(sorted.inbox);
+        match tokio::time::timeout(built.acknowledge_within, claim).await {
+            Ok(Ok(claims)) => settled.extend(claims.into_iter().map(|claim| {
+                let (outcome, reply) = outcome(&built.name, claim);
+                if matches!(outcome, Outcome::Accepted | Outcome::Revived) {
+                    endpoint.served().bell.notify_one();
+                }
+                (outcome, reply)
+            })),
+            Ok(Err(fault)) => return unavailable(endpoint, &fault),
+            // The claim goes on; the provider's retry will find it.
+            Err(_) => return endpoint.reception(Outcome::Deadline),
+        }
+    }
+    for event in sorted.inline {
+        let ran = inline::run(endpoint.clone(), event).await;
+        if ran.0.answer() != webhook_core::Answer::Success {
+            return endpoint.reception(ran.0);
+        }
+        settled.push(ran);
+    }
+    answer(endpoint, settled)
+}
+
+/// One event answers for itself; of several the first that is not plain success names the outcome.
+fn answer<L: Ledger>(
+    endpoint: &EndpointHandle<L>,
+    settled: Vec<(Outcome, Option<Reply>)>,
+) -> Reception {
+    let success = endpoint.served().built.provider.spec().success();
+    let remarkable = |outcome: &Outcome| !matches!(outcome, Outcome::Accepted | Outcome::Completed);
+    let outcome = settled
+        .iter()
+        .map(|(outcome, _)| *outcome)
+        .find(remarkable)
+        .or(settled.first().map(|(outcome, _)| *outcome))
+        .unwrap_or(Outcome::Ignored);
+    match <[_; 1]>::try_from(settled) {
+        Ok([(outcome, Some(reply))]) => Reception::reply(outcome, success, &reply),
+        _ => Reception::of(outcome, success),
+    }
+}
+
+/// What a claim means for the sender.
+pub(crate) fn outcome(endpoint: &str, claim: Claim) -> (Outcome, Option<Reply>) {
+    match claim {
+        Claim::Duplicate { reply } => (Outcome::Duplicate, reply),
+        Claim::Quarantined(reason) => {
+            telemetry::quarantined(endpoint, reason.as_str());
+            tracing::warn!(endpoint, reason = reason.as_str(), "delivery quarantined");
+            (Outcome::Quarantined, None)
+        }
+        Claim::Revived => (Outcome::Revived, None),
+        Claim::Stored => (Outcome::Accepted, None),
+        // `InFlight`, and whatever a ledger may say that is none of the above: somebody has it.
+        _ => (Outcome::InFlight, None),
+    }
+}
+
+pub(crate) fn unavailable<L: Ledger>(
+    endpoint: &EndpointHandle<L>,
+    fault: &webhook_core::ledger::LedgerError,
+) -> Reception {
+    tracing::warn!(endpoint = endpoint.name(), %fault, "delivery not stored");
+    endpoint.reception(Outcome::StoreUnavailable)
+}

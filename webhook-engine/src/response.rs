@@ -1,0 +1,87 @@
+//! What goes back over the wire, for any HTTP adapter.
+
+use bytes::Bytes;
+use webhook_core::{Answer, Handshake, Outcome, Reply};
+
+/// An answer to a delivery.
+///
+/// Refusals of one status are equal byte for byte: they say nothing about why.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Response {
+    /// Status code.
+    pub status: u16,
+    /// `Content-Type`, if there is a body.
+    pub content_type: Option<String>,
+    /// `Retry-After`, in seconds.
+    pub retry_after_secs: Option<u64>,
+    /// The body.
+    pub body: Bytes,
+}
+
+/// What became of a request, and the answer.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Reception {
+    /// For metrics, spans and tests.
+    pub outcome: Outcome,
+    /// For the sender.
+    pub response: Response,
+}
+
+impl Reception {
+    /// The standard answer to `outcome`.
+    pub(crate) fn of(outcome: Outcome, success: u16) -> Self {
+        let response = match outcome.answer() {
+            Answer::Success => Response::empty(success),
+            Answer::Refused(status) => Response::refusal(status, None),
+            Answer::Unavailable => Response::refusal(503, Some(rand::random_range(2..=10))),
+        };
+        Self { outcome, response }
+    }
+
+    /// The answer to a handshake.
+    pub(crate) fn handshake(handshake: Handshake) -> Self {
+        Self {
+            outcome: Outcome::Handshake,
+            response: Response {
+                status: 200,
+                content_type: Some(handshake.content_type.to_owned()),
+                retry_after_secs: None,
+                body: handshake.body,
+            },
+        }
+    }
+
+    /// A success that says what the handler said.
+    pub(crate) fn reply(outcome: Outcome, success: u16, reply: &Reply) -> Self {
+        Self {
+            outcome,
+            response: Response {
+                content_type: reply.content_type().map(str::to_owned),
+                body: reply.body().clone(),
+                ..Response::empty(success)
+            },
+        }
+    }
+}
+
+impl Response {
+    const fn empty(status: u16) -> Self {
+        Self {
+            status,
+            content_type: None,
+            retry_after_secs: None,
+            body: Bytes::new(),
+        }
+    }
+
+    fn refusal(status: u16, retry_after_secs: Option<u64>) -> Self {
+        Self {
+            content_type: Some("text/plain; charset=utf-8".to_owned()),
+            retry_after_secs,
+            body: Bytes::from_static(b"refused\n"),
+            ..Self::empty(status)
+        }
+    }
+}
