@@ -26,7 +26,7 @@ mod tests {
     fn doubles_within_jitter_up_to_the_longest() {
         let backoff = Backoff {
             first: Duration::from_secs(1),
-            longest: Duration::from_secs(60),
+            longest: Duration::from_mins(1),
         };
         for (failures, whole) in [(1, 1), (2, 2), (3, 4), (7, 60), (u32::MAX, 60)] {
             let whole = Duration::from_secs(whole);

@@ -102,7 +102,7 @@ pub(crate) trait Erased<C>: Send + Sync {
 struct Erase<P, C>(Arc<dyn Handler<P, C>>);
 
 /// Longest lease: a lease that ends later was written by a clock that has stepped back since.
-const LONGEST_LEASE: Duration = Duration::from_secs(3600);
+const LONGEST_LEASE: Duration = Duration::from_hours(1);
 
 impl<P: Provider, C: Send + 'static> Endpoint<P, C> {
     /// An endpoint at `path`, named after its provider unless [`Endpoint::named`] says otherwise.
@@ -289,10 +289,10 @@ impl<P: Provider, C: Send + 'static> Endpoint<P, C> {
         let lease = settings.lease.unwrap_or(Duration::from_secs(30));
         let max_transaction = settings
             .max_transaction
-            .unwrap_or(Duration::from_secs(5).min(lease / 3));
+            .unwrap_or(Duration::from_secs(5).min(lease.div_f64(3.0)));
         let (first, longest) = settings
             .backoff
-            .unwrap_or((Duration::from_secs(1), Duration::from_secs(3600)));
+            .unwrap_or((Duration::from_secs(1), Duration::from_hours(1)));
         let built = Built {
             scope: ClaimScope::new(name.clone())
                 .repeats_run(settings.repeats == Some(Repeats::Run))
@@ -341,7 +341,7 @@ impl<C> Built<C> {
     pub(crate) fn worker_limits(&self) -> TxLimits {
         TxLimits {
             statement: self.max_transaction,
-            lock: self.max_transaction / 2,
+            lock: self.max_transaction.div_f64(2.0),
             lease: self.lease,
         }
     }
@@ -373,7 +373,7 @@ impl<C> Built<C> {
         if self.lease < Duration::from_secs(1) || self.lease > LONGEST_LEASE {
             return Err("the lease must be between 1 second and 1 hour");
         }
-        if self.max_transaction > self.lease / 2 {
+        if self.max_transaction > self.lease.div_f64(2.0) {
             return Err("`max_transaction` must be at most half the lease");
         }
         if self.inline_deadline > self.lease {

@@ -28,9 +28,8 @@ pub(crate) async fn admit<L: Ledger>(
     if !has_plain_coding(head) || !has_known_type(endpoint, head) {
         return refuse(Outcome::UnsupportedMedia);
     }
-    let announced = match announced_length(head) {
-        Ok(announced) => announced,
-        Err(()) => return refuse(Outcome::Malformed),
+    let Ok(announced) = announced_length(head) else {
+        return refuse(Outcome::Malformed);
     };
     let now = shared.now();
     let judged = Judged::judge(&*built.provider, head, built.window, now);

@@ -18,6 +18,10 @@ pub(crate) async fn run<L: Ledger>(endpoint: EndpointHandle<L>, event: NewEvent)
     let Some(runtimes) = endpoint.shared().runtimes.get() else {
         return (Outcome::StoreUnavailable, None);
     };
+    #[expect(
+        clippy::arithmetic_side_effects,
+        reason = "the deadline is at most an hour"
+    )]
     let deadline = Instant::now() + endpoint.served().built.inline_deadline;
     let task = endpoint.shared().life.deliveries.track_future({
         let endpoint = endpoint.clone();
@@ -55,7 +59,7 @@ async fn attempt<L: Ledger>(
         Ok(Err(fault)) => return unavailable(endpoint, &fault),
         Err(_) => return (Outcome::Deadline, None),
     };
-    let began = std::time::Instant::now();
+    let started = std::time::Instant::now();
     let Leased { lease, .. } = leased;
     let (claimed, canonical) = bind(shared, built, handler, leased);
     let mut lender = Lender::opened(shared, lease, limits, tx, place);
@@ -65,7 +69,7 @@ async fn attempt<L: Ledger>(
         .await;
     let settled = lender.settle(ended, canonical).await;
     let name = handler.spec().name;
-    telemetry::attempt(&built.name, name, settled.label(), began.elapsed());
+    telemetry::attempt(&built.name, name, settled.label(), started.elapsed());
     match settled {
         Settled::Completed(reply) => (Outcome::Completed, Some(reply)),
         Settled::Failed(error) if error.disposition() == Disposition::Ignore => {

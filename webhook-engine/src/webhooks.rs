@@ -1,6 +1,6 @@
 //! The engine: built once, started once, shut down in one order.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -251,11 +251,11 @@ impl<L: Ledger> Webhooks<L> {
 
 /// What only shows when endpoints stand side by side.
 fn check_together<C>(endpoints: &[Built<C>]) -> Result<(), ConfigError> {
-    let mut names = HashMap::new();
+    let mut names = HashSet::new();
     let mut paths = HashMap::new();
     let mut keys = HashMap::new();
     for built in endpoints {
-        if names.insert(&built.name, ()).is_some() {
+        if !names.insert(&built.name) {
             return Err(ConfigError::endpoint(
                 &built.name,
                 "the name is used twice: add `.named(..)`",

@@ -246,7 +246,7 @@ async fn heartbeat<L: Ledger>(
     held: Arc<Held>,
 ) {
     let built = &served.built;
-    let third = built.lease / 3;
+    let third = built.lease.div_f64(3.0);
     loop {
         tokio::select! {
             () = shared.life.handling.cancelled() => return,
@@ -278,7 +278,7 @@ impl Held {
         let lost = CancellationToken::new();
         let holding = Holding {
             lost: lost.clone(),
-            until: sent + length.mul_f64(0.9),
+            until: expires(sent, length),
         };
         self.with(|held| held.insert(lease, holding));
         lost
@@ -297,7 +297,7 @@ impl Held {
             for lease in asked {
                 if let Some(holding) = held.get_mut(lease) {
                     if kept.contains(lease) {
-                        holding.until = sent + length.mul_f64(0.9);
+                        holding.until = expires(sent, length);
                     } else {
                         holding.lost.cancel();
                     }
@@ -318,6 +318,12 @@ impl Held {
     fn with<T>(&self, f: impl FnOnce(&mut HashMap<Lease, Holding>) -> T) -> T {
         f(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
+}
+
+/// When a lease granted by a statement sent at `sent` must be given up, with a margin for our own delays.
+#[expect(clippy::arithmetic_side_effects, reason = "a lease is at most an hour")]
+fn expires(sent: Instant, length: Duration) -> Instant {
+    sent + length.mul_f64(0.9)
 }
 
 impl Settled {

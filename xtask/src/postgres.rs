@@ -82,7 +82,10 @@ impl Cluster {
             .keeper
             .wait()
             .map_err(Failure::cannot("wait for the cluster"))?;
-        Failure::check(status)
+        match status.code() {
+            Some(_) => Failure::check(status),
+            None => Err(Failure::Message(format!("the cluster is gone: {status}"))),
+        }
     }
 
     /// A superuser's, with password.

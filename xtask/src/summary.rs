@@ -75,6 +75,10 @@ impl Summary {
 
 impl Display for Summary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.closing.is_empty() && self.empty == 0 {
+            // It did not compile, or was not meant to run.
+            return writeln!(f, "no test was run");
+        }
         for line in &self.closing {
             writeln!(f, "{line}")?;
         }
@@ -139,6 +143,11 @@ mod tests {
             summary.to_string(),
             "(1 more without a test)\ntotal: 0 passed, 0 failed, 0 skipped\n"
         );
+    }
+
+    #[test]
+    fn no_result_is_not_a_result_of_nothing() {
+        assert_eq!(Summary::default().to_string(), "no test was run\n");
     }
 
     #[test]

@@ -40,6 +40,9 @@ fn build(arguments: &[OsString]) -> Result<(), Failure> {
         say("not everything could be fetched; going on with what is here");
     }
 
+    if !needs_binaries(arguments) {
+        return Ok(());
+    }
     let mut bins = cargo(["build", "--workspace", "--bins", "--locked"]);
     if own(arguments).any(|word| word == "--release" || word == "-r") {
         bins.arg("--release");
@@ -94,8 +97,17 @@ fn pass_through(stdout: ChildStdout, summary: &mut Summary) -> Result<(), Failur
     }
 }
 
+/// The cross-crate tests run the examples. Other packages, chosen by name, are not made to wait.
+fn needs_binaries(arguments: &[OsString]) -> bool {
+    let mut words = own(arguments).map(|word| word.to_string_lossy());
+    let chosen = words
+        .clone()
+        .any(|word| word.starts_with("-p") || word.starts_with("--package"));
+    !chosen || words.any(|word| word.contains("webhook-tests"))
+}
+
 /// Cargo's arguments, without the test binaries'.
-fn own(arguments: &[OsString]) -> impl Iterator<Item = &OsString> {
+fn own(arguments: &[OsString]) -> impl Iterator<Item = &OsString> + Clone {
     arguments.iter().take_while(|word| *word != "--")
 }
 
@@ -129,6 +141,22 @@ mod tests {
             ("password=secret host=h", None),
         ] {
             assert_eq!(without_secrets(url), shown, "{url}");
+        }
+    }
+
+    #[test]
+    fn binaries_are_built_unless_other_packages_are_chosen() {
+        for (line, needed) in [
+            ("", true),
+            ("claim", true),
+            ("--release --profile x", true),
+            ("-- -p", true),
+            ("-p webhook-core", false),
+            ("--package=webhook-core --lib", false),
+            ("-p webhook-core -p webhook-tests", true),
+        ] {
+            let arguments: Vec<_> = line.split_whitespace().map(OsString::from).collect();
+            assert_eq!(needs_binaries(&arguments), needed, "{line}");
         }
     }
 

@@ -46,7 +46,7 @@ pub(crate) async fn deliver<L: Ledger>(
         Err(reception) => return refused(reception, payload).await,
     };
     let reception = match verifier.finish(&head) {
-        Ok(verified) => endpoint.receive(verified).await,
+        Ok(authentic) => endpoint.receive(authentic).await,
         Err(rejection) => endpoint.rejected(rejection),
     };
     Delivered {

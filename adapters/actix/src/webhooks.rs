@@ -41,9 +41,9 @@ impl<L: Ledger> Webhooks<L> {
     ///
     /// The server's.
     pub async fn serve(&self, server: Server) -> std::io::Result<()> {
-        let served = server.await;
+        let ended = server.await;
         self.shutdown().await;
-        served
+        ended
     }
 
     /// Accept nothing more, answer what is in flight, give running handlers 10 seconds, hand the

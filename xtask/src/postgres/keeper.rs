@@ -87,8 +87,8 @@ fn initialise(
             SUPERUSER.as_ref(),
             "--pwfile".as_ref(),
             password_file.as_os_str(),
-            // In clear over the loopback: thousands of connections are opened, and an unoptimised
-            // client takes long over SCRAM.
+            // In clear, over the loopback: tests open many connections, and a client built
+            // without optimisation takes three times as long for one with SCRAM.
             "--auth=password".as_ref(),
             "--encoding=UTF8".as_ref(),
             "--locale=C".as_ref(),
