@@ -1,0 +1,46 @@
+//! Who a Stripe event is, and whether the endpoint wants it.
+
+use std::borrow::Cow;
+
+use serde::Deserialize;
+use webhook_core::{Account, EventId, EventType, Identity, InvalidEvent, json_object};
+
+use crate::envelope::Stripe;
+
+/// The members read; all others are skipped unread.
+#[derive(Deserialize)]
+struct Named<'b> {
+    #[serde(borrow, default)]
+    id: Cow<'b, str>,
+    #[serde(borrow, default)]
+    object: Cow<'b, str>,
+    #[serde(borrow, default, rename = "type")]
+    event_type: Cow<'b, str>,
+    account: Option<Cow<'b, str>>,
+    context: Option<Cow<'b, str>>,
+    livemode: Option<bool>,
+}
+
+pub(crate) fn identity(wanted: Stripe, body: &[u8]) -> Result<Identity, InvalidEvent> {
+    let named: Named<'_> = json_object(body)?;
+    let account = if named.object == "v2.core.event" {
+        named.context
+    } else {
+        named.account
+    };
+    let account = account.map(|name| Account::new(&name)).transpose()?;
+    // An event that does not say its mode is in none.
+    let other_mode = wanted.livemode.is_some() && wanted.livemode != named.livemode;
+    let other_account = wanted
+        .connected
+        .is_some_and(|connected| connected != account.is_some());
+    let id = EventId::new(&named.id)?;
+    let identity = Identity::new(id, EventType::new(&named.event_type)?).account(account);
+    Ok(if other_mode {
+        identity.outside("mode")
+    } else if other_account {
+        identity.outside("account")
+    } else {
+        identity
+    })
+}

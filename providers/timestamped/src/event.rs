@@ -1,0 +1,21 @@
+//! Who an event is.
+
+use std::borrow::Cow;
+
+use serde::Deserialize;
+use webhook_core::{EventId, EventType, Identity, InvalidEvent, json_object};
+
+/// The members read; all others are skipped unread.
+#[derive(Deserialize)]
+struct Named<'b> {
+    #[serde(borrow, default)]
+    id: Cow<'b, str>,
+    #[serde(borrow, default, rename = "type")]
+    event_type: Cow<'b, str>,
+}
+
+pub(crate) fn identity(body: &[u8]) -> Result<Identity, InvalidEvent> {
+    let named: Named<'_> = json_object(body)?;
+    let id = EventId::new(&named.id)?;
+    Ok(Identity::new(id, EventType::new(&named.event_type)?))
+}

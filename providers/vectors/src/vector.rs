@@ -1,0 +1,222 @@
+//! Vector files, and the judgement of each case in them.
+
+use std::fmt::Write as _;
+
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use hmac::{Hmac, KeyInit as _, Mac as _};
+use serde::Deserialize;
+use sha2::Sha256;
+use webhook_core::{DynProvider, KeyConfig, Keyring, KeyringError, Rejection, Signing, Window};
+
+use crate::receiver::{Received, Receiver, Request};
+
+/// Judge every case of a vector file. Returns how many there are, for the test to compare.
+///
+/// Each body arrives at once, byte by byte, and in pieces of seven bytes. Of an authentic case also the identity,
+/// the answer to its handshake and the signed bytes are compared where the file names them.
+///
+/// # Panics
+///
+/// If a case comes out differently; the message lists all that do.
+pub fn run(provider: &dyn DynProvider, json: &str) -> usize {
+    let vectors: Vec<Vector> = serde_json::from_str(json).expect("a vector file");
+    let mut failures = String::new();
+    for vector in &vectors {
+        for pieces in [usize::MAX, 1, 7] {
+            if let Err(failure) = vector.judge(provider, pieces) {
+                let _ = writeln!(failures, "{}: {failure}", vector.name);
+            }
+        }
+    }
+    assert!(
+        failures.is_empty(),
+        "{}:\n{failures}",
+        provider.spec().name()
+    );
+    vectors.len()
+}
+
+/// Sign the body of every case of a vector file and compare the headers with the case's, byte for byte.
+/// Returns how many there are.
+///
+/// # Panics
+///
+/// If a header differs.
+pub fn signs_alike(provider: &dyn DynProvider, json: &str) -> usize {
+    let vectors: Vec<Vector> = serde_json::from_str(json).expect("a vector file");
+    for vector in &vectors {
+        let keys = vector.keyring(provider).expect("a keyring");
+        let body = vector.body();
+        for (name, value) in provider.sign(&Signing::new(&keys, &body, vector.now)) {
+            let theirs = vector.headers.iter();
+            let theirs: Vec<_> = theirs
+                .filter(|(other, _)| name.eq_ignore_ascii_case(other))
+                .map(|(_, value)| value)
+                .collect();
+            assert_eq!(theirs, [&value], "{}: {name}", vector.name);
+        }
+    }
+    vectors.len()
+}
+
+#[derive(Deserialize)]
+struct Vector {
+    name: String,
+    headers: Vec<(String, String)>,
+    body_base64: String,
+    now: i64,
+    expect: Expect,
+    #[serde(default)]
+    also_ok: Vec<Expect>,
+    #[serde(default)]
+    secrets: Vec<String>,
+    #[serde(default)]
+    keys: Vec<NamedKey>,
+    tolerance: Option<u32>,
+    signed_base64: Option<String>,
+    identity: Option<Expected>,
+    handshake: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct NamedKey {
+    kid: String,
+    secret: String,
+    retire_at: Option<i64>,
+}
+
+#[derive(Deserialize)]
+struct Expected {
+    id: String,
+    #[serde(rename = "type")]
+    event_type: String,
+    account: Option<String>,
+}
+
+#[derive(Deserialize, Debug, Clone, Copy, PartialEq, Eq)]
+#[serde(rename_all = "snake_case")]
+enum Expect {
+    BadSignature,
+    Future,
+    Malformed,
+    Stale,
+    UnknownKey,
+    Valid,
+}
+
+impl Vector {
+    fn judge(&self, provider: &dyn DynProvider, pieces: usize) -> Result<(), String> {
+        let (came, received) = self.receive(provider, pieces)?;
+        if came != self.expect && !self.also_ok.contains(&came) {
+            return Err(format!("is {came:?}, should be {:?}", self.expect));
+        }
+        match received {
+            Some(received) if self.expect == Expect::Valid => self.compare(received),
+            _ => Ok(()),
+        }
+    }
+
+    fn receive(
+        &self,
+        provider: &dyn DynProvider,
+        pieces: usize,
+    ) -> Result<(Expect, Option<Received>), String> {
+        // A secret that configuration refuses verifies nothing.
+        let Ok(keys) = self.keyring(provider) else {
+            return Ok((Expect::UnknownKey, None));
+        };
+        let mut endpoint = Receiver::with_keys(provider, keys, self.now);
+        if self.tolerance.is_some() != provider.spec().is_timestamped() {
+            return Err("the file and the provider disagree on timestamps".to_owned());
+        }
+        if let Some(secs) = self.tolerance {
+            let side = std::time::Duration::from_secs(secs.into());
+            endpoint.window = Window::new(side, side).map_err(|error| error.to_string())?;
+        }
+        let headers = self
+            .headers
+            .iter()
+            .map(|(name, value)| (name, value.as_str()));
+        let request = Request::new(headers, self.body());
+        match endpoint.receive_in_pieces(&request, pieces) {
+            Ok(received) => Ok((Expect::Valid, Some(received))),
+            Err(Rejection::Future { .. }) => Ok((Expect::Future, None)),
+            Err(Rejection::Malformed(_)) => Ok((Expect::Malformed, None)),
+            Err(Rejection::SignatureMismatch) => Ok((Expect::BadSignature, None)),
+            Err(Rejection::Stale { .. }) => Ok((Expect::Stale, None)),
+            Err(Rejection::UnknownKey) => Ok((Expect::UnknownKey, None)),
+            Err(other) => Err(format!("is refused otherwise: {other}")),
+        }
+    }
+
+    fn compare(&self, received: Received) -> Result<(), String> {
+        let signed = self.signed_base64.as_deref();
+        let signed = signed.ok_or("has no signed bytes")?;
+        if !self.is_signature_over(&decode(signed)) {
+            return Err("no header carries a MAC over the signed bytes".to_owned());
+        }
+        if let Some(expected) = &self.handshake {
+            let answer = received
+                .handshake
+                .clone()
+                .map_err(|error| error.to_string())?;
+            let answer = answer.ok_or("is no handshake")?;
+            if answer.body != expected.as_bytes()
+                || answer.content_type != "text/plain; charset=utf-8"
+            {
+                return Err(format!("is answered with {answer:?}"));
+            }
+        }
+        if let Some(expected) = &self.identity {
+            let seen = received.event().map_err(|error| error.to_string())?;
+            let same = seen.id == expected.id
+                && seen.event_type == expected.event_type
+                && seen.account == expected.account;
+            if !same {
+                return Err(format!("is another event: {seen:?}"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a header carries the MAC of `content` under a key. Computed here, not by the code under test:
+    /// as that code found the same header authentic, it hashed these very bytes.
+    fn is_signature_over(&self, content: &[u8]) -> bool {
+        let named = self.keys.iter().map(|key| &key.secret);
+        let mut secrets = self.secrets.iter().chain(named);
+        secrets.any(|secret| {
+            let mut mac = Hmac::<Sha256>::new_from_slice(secret.as_bytes()).expect("any key");
+            mac.update(content);
+            let mut hex = String::new();
+            for byte in mac.finalize().into_bytes() {
+                let _ = write!(hex, "{byte:02x}");
+            }
+            self.headers.iter().any(|(_, value)| value.contains(&hex))
+        })
+    }
+
+    fn keyring(&self, provider: &dyn DynProvider) -> Result<Keyring, KeyringError> {
+        // Keyrings begin with an active key.
+        let (retiring, active): (Vec<_>, Vec<_>) =
+            self.keys.iter().partition(|key| key.retire_at.is_some());
+        let named = active.into_iter().chain(retiring).map(|key| {
+            let config = KeyConfig::new(key.secret.as_str()).id(&key.kid);
+            match key.retire_at {
+                Some(end) => config.retire_at(end),
+                None => config,
+            }
+        });
+        let unnamed = self.secrets.iter();
+        let unnamed = unnamed.map(|secret| KeyConfig::new(secret.as_str()));
+        Keyring::build(provider.spec().secret(), unnamed.chain(named))
+    }
+
+    fn body(&self) -> Vec<u8> {
+        decode(&self.body_base64)
+    }
+}
+
+fn decode(base64: &str) -> Vec<u8> {
+    BASE64_STANDARD.decode(base64).expect("base64")
+}
