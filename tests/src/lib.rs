@@ -1,1 +1,23 @@
-//! Cross-crate tests.
+//! What the cross-crate tests share: real databases, a whole application, HTTP by hand.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a test that cannot go on has failed"
+)]
+
+pub mod app;
+pub mod stores;
+pub mod wire;
+
+/// Run generic tests on both stores, each under the store's name.
+#[macro_export]
+macro_rules! on_both {
+    ($($name:ident),+ $(,)?) => {
+        mod sqlite {
+            $(#[test] fn $name() { super::$name::<$crate::stores::Sqlite>(); })+
+        }
+        mod postgres {
+            $(#[test] fn $name() { super::$name::<$crate::stores::Postgres>(); })+
+        }
+    };
+}

@@ -140,6 +140,12 @@ pub trait Ledger: Clone + fmt::Debug + Send + Sync + 'static {
         8
     }
 
+    /// Whether an error that a handler returned came of contention in this store, or of its absence.
+    /// Such an attempt is not counted against the event.
+    fn is_to_blame(&self, _error: &(dyn Error + 'static)) -> bool {
+        false
+    }
+
     /// Let running statements end and close every connection.
     fn close(&self) -> impl Future<Output = ()> + Send;
 }

@@ -17,6 +17,7 @@ pub(crate) enum Task {
     Postgres {
         command: Vec<OsString>,
     },
+    Sdk,
     Test {
         arguments: Vec<OsString>,
     },
@@ -43,6 +44,7 @@ impl Task {
             Some("postgres") => Ok(Self::Postgres {
                 command: without_leading_dashes(rest),
             }),
+            Some("sdk") => without_arguments(Self::Sdk, "sdk", &rest),
             // Here a leading `--` is cargo's: what follows is for the test binaries.
             Some("test") => Ok(Self::Test { arguments: rest }),
             _ => Err(format!("unknown task `{}`", name.display())),
@@ -75,6 +77,8 @@ tasks:
                             PostgreSQL unless TEST_DATABASE_URL names a database
   check                     formatting, lints, docs, each feature alone, dependencies
   ci                        check, then test
+  sdk                       send requests signed by the official Python libraries, and
+                            mutations of them, to the quickstart
   postgres [--] [CMD ARGS..]  run CMD with TEST_DATABASE_URL naming a throw-away
                             PostgreSQL; without CMD keep it until Ctrl-C
 ";

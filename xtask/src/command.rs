@@ -72,7 +72,8 @@ pub(crate) fn cannot_run(command: &Command) -> impl FnOnce(std::io::Error) -> Fa
     Failure::cannot(format!("run `{}`", program.display()))
 }
 
-fn workspace() -> PathBuf {
+/// The workspace's root.
+pub(crate) fn workspace() -> PathBuf {
     // Cargo sets it at run time too; the value compiled in is wrong once the checkout has moved.
     let package = env::var_os("CARGO_MANIFEST_DIR")
         .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")), PathBuf::from);

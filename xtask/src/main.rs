@@ -1,4 +1,4 @@
-//! Project tasks: `cargo xtask test`, `check`, `ci` and `postgres`.
+//! Project tasks: `cargo xtask test`, `check`, `ci`, `sdk` and `postgres`.
 //!
 //! What needs a database gets a throw-away PostgreSQL cluster of its own, see
 //! [`postgres`]. Nothing has to be installed or started by hand.
@@ -11,6 +11,7 @@ mod check;
 mod command;
 mod failure;
 mod postgres;
+mod sdk;
 mod summary;
 mod test;
 
@@ -45,6 +46,7 @@ fn run() -> Result<(), Failure> {
         }
         Task::KeepPostgres { binaries } => postgres::keep(binaries),
         Task::Postgres { command } => postgres::run(&command),
+        Task::Sdk => sdk::run(),
         Task::Test { arguments } => test::run(&arguments),
     }
 }

@@ -55,5 +55,7 @@ fn setting(var: &str) -> Result<Option<String>, VarError> {
 
 fn random_secret(prefix: &str) -> String {
     let bytes: [u8; 32] = rand::random();
-    bytes.iter().fold(prefix.to_owned(), |text, byte| format!("{text}{byte:02x}"))
+    bytes
+        .iter()
+        .fold(prefix.to_owned(), |text, byte| format!("{text}{byte:02x}"))
 }

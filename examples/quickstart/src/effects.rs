@@ -84,7 +84,10 @@ impl Database {
             .create_if_missing(true)
             .journal_mode(sqlx::sqlite::SqliteJournalMode::Wal)
             .busy_timeout(std::time::Duration::from_secs(5));
-        let pool = SqlitePoolOptions::new().max_connections(4).connect_with(options).await?;
+        let pool = SqlitePoolOptions::new()
+            .max_connections(4)
+            .connect_with(options)
+            .await?;
         sqlx::query(
             "create table if not exists effect (
                 id integer primary key,
@@ -103,18 +106,22 @@ impl Database {
     pub(crate) async fn count(&self, endpoint: &str, event_id: &str) -> Result<i64, sqlx::Error> {
         match self {
             Self::Postgres(pool) => {
-                sqlx::query_scalar("select count(*) from effect where endpoint = $1 and event_id = $2")
-                    .bind(endpoint)
-                    .bind(event_id)
-                    .fetch_one(pool)
-                    .await
+                sqlx::query_scalar(
+                    "select count(*) from effect where endpoint = $1 and event_id = $2",
+                )
+                .bind(endpoint)
+                .bind(event_id)
+                .fetch_one(pool)
+                .await
             }
             Self::Sqlite(pool) => {
-                sqlx::query_scalar("select count(*) from effect where endpoint = ?1 and event_id = ?2")
-                    .bind(endpoint)
-                    .bind(event_id)
-                    .fetch_one(pool)
-                    .await
+                sqlx::query_scalar(
+                    "select count(*) from effect where endpoint = ?1 and event_id = ?2",
+                )
+                .bind(endpoint)
+                .bind(event_id)
+                .fetch_one(pool)
+                .await
             }
         }
     }

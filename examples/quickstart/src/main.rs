@@ -11,6 +11,7 @@ mod samples;
 use std::time::Duration;
 
 use actix_web::{App, HttpServer, web};
+use metrics_exporter_prometheus::{Matcher, PrometheusBuilder};
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::fmt::format::FmtSpan;
 use webhook_actix::ledger::Ledger;
@@ -26,6 +27,8 @@ use crate::effects::{Database, Effects};
 
 type AnyError = Box<dyn std::error::Error>;
 
+/// Bounds of histograms of time, in seconds.
+const SECONDS: [f64; 9] = [0.001, 0.005, 0.02, 0.1, 0.5, 2.0, 10.0, 60.0, 300.0];
 /// How soon a killed process's events run again.
 const LEASE: Duration = Duration::from_secs(8);
 
@@ -35,7 +38,9 @@ async fn main() -> Result<(), AnyError> {
         .with_env_filter(EnvFilter::try_from_default_env().unwrap_or_else(|_| "info".into()))
         .with_span_events(FmtSpan::CLOSE)
         .init();
-    let metrics = metrics_exporter_prometheus::PrometheusBuilder::new().install_recorder()?;
+    let metrics = PrometheusBuilder::new()
+        .set_buckets_for_metric(Matcher::Suffix("_seconds".to_owned()), &SECONDS)?
+        .install_recorder()?;
     webhook_actix::describe_metrics();
     let config = Config::from_env()?;
     let database = Database::open(&config.database_url).await?;
@@ -45,10 +50,20 @@ async fn main() -> Result<(), AnyError> {
     };
     match database {
         Database::Postgres(_) => {
-            serve(PostgresLedger::connect(&config.database_url).await?, config, pages).await
+            serve(
+                PostgresLedger::connect(&config.database_url).await?,
+                config,
+                pages,
+            )
+            .await
         }
         Database::Sqlite(_) => {
-            serve(SqliteLedger::open(&config.database_url).await?, config, pages).await
+            serve(
+                SqliteLedger::open(&config.database_url).await?,
+                config,
+                pages,
+            )
+            .await
         }
     }
 }
@@ -71,7 +86,7 @@ where
     .bind(&config.bind)?;
     for address in server.addrs() {
         println!("listening on http://{address}");
-        samples::print(address, &config.keys)?;
+        samples::print(&address, &config.keys)?;
     }
     webhooks.serve(server.run()).await?;
     Ok(())

@@ -32,7 +32,11 @@ async fn metrics(state: web::Data<State>) -> impl Responder {
 }
 
 async fn recent(state: web::Data<State>) -> actix_web::Result<impl Responder> {
-    let effects = state.database.recent().await.map_err(error::ErrorServiceUnavailable)?;
+    let effects = state
+        .database
+        .recent()
+        .await
+        .map_err(error::ErrorServiceUnavailable)?;
     Ok(web::Json(effects))
 }
 

@@ -79,8 +79,16 @@ impl Sample<'_> {
         let body = self.body.to_string();
         let ring = self.keys.clone().keyring(self.provider.spec().secret())?;
         let signing = Signing::new(&ring, body.as_bytes(), SystemClock::default().unix_secs());
-        let mut line = format!("curl -i http://{address}/webhooks/{} -H 'Content-Type: application/json'", self.endpoint);
-        for (name, value) in self.headers.iter().cloned().chain(self.provider.sign(&signing)) {
+        let mut line = format!(
+            "curl -i http://{address}/webhooks/{} -H 'Content-Type: application/json'",
+            self.endpoint
+        );
+        for (name, value) in self
+            .headers
+            .iter()
+            .cloned()
+            .chain(self.provider.sign(&signing))
+        {
             line.push_str(&format!(" -H '{name}: {value}'"));
         }
         line.push_str(&format!(" --data-binary '{body}'"));

@@ -1,0 +1,138 @@
+//! What a failure of the store means, in classes and codes. Never in the store's words, which
+//! quote rows.
+
+use std::error::Error;
+use std::io;
+
+use webhook_core::ledger::{LedgerError, LedgerFault};
+
+/// The cause of a [`LedgerError`], without a value from any row, query or URL.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum StoreFault {
+    /// The store's own code.
+    #[error("code {0}")]
+    Code(String),
+    /// The way to the store.
+    #[error("connection: {0}")]
+    Connection(io::ErrorKind),
+    /// The driver.
+    #[error("{0}")]
+    Driver(&'static str),
+    /// Ours: what a task did.
+    #[error("a task of the ledger panicked")]
+    Panicked,
+    /// The store took the statement and never answered.
+    #[error("no answer in time")]
+    Silent,
+    /// A row that this library did not write.
+    #[error("a stored row cannot be read")]
+    Unreadable,
+    /// Others held the key again and again.
+    #[error("the key changed hands too often")]
+    Unsettled,
+    /// The queue of writers did not move.
+    #[cfg(feature = "sqlite")]
+    #[error("the writer was not free in time")]
+    Writer,
+}
+
+pub(crate) fn internal(fault: StoreFault) -> LedgerError {
+    LedgerError::new(LedgerFault::Internal, fault)
+}
+
+pub(crate) fn contention(fault: StoreFault) -> LedgerError {
+    LedgerError::new(LedgerFault::Contention, fault)
+}
+
+pub(crate) fn unavailable(fault: StoreFault) -> LedgerError {
+    LedgerError::new(LedgerFault::Unavailable, fault)
+}
+
+/// The class of `error`, and what may be told of it.
+pub(crate) fn ledger_error(error: sqlx::Error) -> LedgerError {
+    let kind = classify(&error);
+    let fault = match error {
+        sqlx::Error::Database(error) => {
+            StoreFault::Code(error.code().map_or_else(String::new, Into::into))
+        }
+        sqlx::Error::Io(error) => StoreFault::Connection(error.kind()),
+        sqlx::Error::Tls(_) => StoreFault::Driver("tls"),
+        sqlx::Error::Configuration(_) => StoreFault::Driver("the database's URL cannot be read"),
+        sqlx::Error::PoolTimedOut => StoreFault::Driver("no connection was free in time"),
+        sqlx::Error::PoolClosed => StoreFault::Driver("the ledger is closed"),
+        sqlx::Error::WorkerCrashed => StoreFault::Driver("the connection's thread ended"),
+        sqlx::Error::Protocol(_) => StoreFault::Driver("protocol"),
+        sqlx::Error::ColumnDecode { .. } | sqlx::Error::Decode(_) => StoreFault::Unreadable,
+        _ => StoreFault::Driver("driver"),
+    };
+    LedgerError::new(kind, fault)
+}
+
+/// Whether a handler's `error` came of the store's contention or absence, somewhere in its chain.
+pub(crate) fn blames_store(error: &(dyn Error + 'static)) -> bool {
+    std::iter::successors(Some(error), |error| (*error).source())
+        .filter_map(|error| error.downcast_ref::<sqlx::Error>())
+        .any(|error| {
+            matches!(
+                classify(error),
+                LedgerFault::Contention | LedgerFault::Unavailable
+            )
+        })
+}
+
+fn classify(error: &sqlx::Error) -> LedgerFault {
+    match error {
+        sqlx::Error::Database(error) => {
+            #[cfg(feature = "postgres")]
+            if let Some(error) = error.try_downcast_ref::<sqlx::postgres::PgDatabaseError>() {
+                return classify_sqlstate(error.code());
+            }
+            #[cfg(feature = "sqlite")]
+            if error
+                .try_downcast_ref::<sqlx::sqlite::SqliteError>()
+                .is_some()
+            {
+                return error
+                    .code()
+                    .and_then(|code| code.parse().ok())
+                    .map_or(LedgerFault::Internal, classify_result_code);
+            }
+            LedgerFault::Internal
+        }
+        sqlx::Error::Io(_)
+        | sqlx::Error::Tls(_)
+        | sqlx::Error::Protocol(_)
+        | sqlx::Error::PoolTimedOut
+        | sqlx::Error::PoolClosed
+        | sqlx::Error::WorkerCrashed => LedgerFault::Unavailable,
+        _ => LedgerFault::Internal,
+    }
+}
+
+/// <https://www.postgresql.org/docs/current/errcodes-appendix.html>
+#[cfg(feature = "postgres")]
+fn classify_sqlstate(code: &str) -> LedgerFault {
+    match code {
+        // serialization failure, deadlock, lock not available, statement cancelled by its timeout
+        "40001" | "40P01" | "55P03" | "57014" => LedgerFault::Contention,
+        // idle in transaction for too long: the server closed the connection
+        "25P03" => LedgerFault::Unavailable,
+        _ => match code.get(..2) {
+            // connection, resources, operator intervention, system
+            Some("08" | "53" | "57" | "58") => LedgerFault::Unavailable,
+            _ => LedgerFault::Internal,
+        },
+    }
+}
+
+/// <https://www.sqlite.org/rescode.html>; the low byte is the primary code.
+#[cfg(feature = "sqlite")]
+fn classify_result_code(code: i32) -> LedgerFault {
+    match code & 0xff {
+        // busy, locked, interrupted by its time limit
+        5 | 6 | 9 => LedgerFault::Contention,
+        // I/O, full, cannot open, locking protocol
+        10 | 13 | 14 | 15 => LedgerFault::Unavailable,
+        _ => LedgerFault::Internal,
+    }
+}

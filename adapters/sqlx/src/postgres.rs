@@ -1,0 +1,329 @@
+//! The ledger on PostgreSQL.
+
+use std::fmt;
+use std::str::FromStr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use sqlx::pool::PoolOptions;
+use sqlx::postgres::PgConnectOptions;
+use sqlx::{ConnectOptions, Connection, Executor as _, PgConnection, PgPool, Postgres};
+use webhook_core::ledger::{
+    Completion, Failure, Inline, Lease, Ledger, LedgerError, Notice, Registration, Take, Taken,
+    TxLimits,
+};
+use webhook_core::{Claim, NewEvent, Quarantine};
+
+use crate::error::{self, ledger_error};
+use crate::executor::{Executor, Lent};
+
+mod claim;
+mod inbox;
+mod migrate;
+mod prepare;
+mod quarantine;
+mod transaction;
+
+pub use transaction::PostgresTx;
+
+/// The ledger on PostgreSQL 14 or later: any number of processes share one database.
+///
+/// It keeps two pools. Claims, leases and records run on one that handlers never touch; handlers'
+/// transactions run on the other. Its tables are in the schema `webhook` of the database it is given,
+/// beside the application's own, so that a handler's effect and its event's completion commit
+/// together.
+///
+/// It must reach the server itself, or through a pooler that keeps sessions and passes the start-up
+/// parameter `options`: [`Ledger::prepare`] refuses others.
+#[derive(Clone)]
+pub struct PostgresLedger {
+    inner: Arc<Inner>,
+}
+
+/// How many connections the pools hold at most. The server's `max_connections` must allow for both,
+/// times the number of processes.
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub struct PoolSizes {
+    /// For claims, leases and records. Default: 8.
+    pub ledger: u32,
+    /// For handlers' transactions. Default: 16.
+    pub handlers: u32,
+}
+
+struct Inner {
+    executor: Executor,
+    ledger: PgPool,
+    handlers: PgPool,
+}
+
+impl PostgresLedger {
+    /// Connect to the database that `url` names, with pools of the default sizes.
+    ///
+    /// # Errors
+    ///
+    /// If the URL cannot be read or the server cannot be reached.
+    pub async fn connect(url: &str) -> Result<Self, LedgerError> {
+        Self::connect_with(url, PoolSizes::default()).await
+    }
+
+    /// Connect with pools of these sizes.
+    ///
+    /// # Errors
+    ///
+    /// As [`PostgresLedger::connect`].
+    pub async fn connect_with(url: &str, sizes: PoolSizes) -> Result<Self, LedgerError> {
+        let options = PgConnectOptions::from_str(url)
+            .map_err(ledger_error)?
+            // Statements of handlers may hold customers' data.
+            .disable_statement_logging()
+            .options(SESSION);
+        let executor = Executor::start()?;
+        let thread = executor.clone();
+        let connecting = async move {
+            let options = notice_lost_clients(options).await.map_err(ledger_error)?;
+            let ledger =
+                pool(sizes.ledger).connect_lazy_with(options.clone().options(LEDGER_SESSION));
+            let handlers = pool(sizes.handlers)
+                .after_release(|conn, _| Box::pin(async move { reset(conn).await }))
+                .connect_lazy_with(options.options(HANDLER_SESSION));
+            Ok(Arc::new(Inner {
+                executor,
+                ledger,
+                handlers,
+            }))
+        };
+        let inner = thread.run(PATIENCE, connecting).await?;
+        Ok(Self { inner })
+    }
+
+    fn executor(&self) -> &Executor {
+        &self.inner.executor
+    }
+
+    /// Run on the ledger's thread, to the end.
+    async fn run<T: Send + 'static>(
+        &self,
+        work: impl Future<Output = Result<T, LedgerError>> + Send + 'static,
+    ) -> Result<T, LedgerError> {
+        self.executor().run(PATIENCE, work).await
+    }
+
+    async fn lend(&self) -> Result<Lent<Postgres>, LedgerError> {
+        let connection = self.inner.ledger.acquire().await.map_err(ledger_error)?;
+        Ok(Lent::new(connection, (), self.executor().clone()))
+    }
+
+    async fn lend_to_handler(&self) -> Result<Lent<Postgres>, LedgerError> {
+        let connection = self.inner.handlers.acquire().await.map_err(ledger_error)?;
+        Ok(Lent::new(connection, (), self.executor().clone()))
+    }
+}
+
+impl Default for PoolSizes {
+    fn default() -> Self {
+        Self {
+            ledger: 8,
+            handlers: 16,
+        }
+    }
+}
+
+impl Ledger for PostgresLedger {
+    type Conn = PgConnection;
+    type Tx = PostgresTx;
+
+    async fn prepare(&self, registration: Registration) -> Result<Vec<Notice>, LedgerError> {
+        let ledger = self.clone();
+        let preparing = async move { prepare::prepare(&ledger, &registration).await };
+        self.executor().run(MIGRATION_PATIENCE, preparing).await
+    }
+
+    async fn claim(&self, events: Vec<NewEvent>) -> Result<Vec<Claim>, LedgerError> {
+        let ledger = self.clone();
+        self.run(async move { claim::claim(&ledger, &events).await })
+            .await
+    }
+
+    async fn quarantine(&self, event: NewEvent, reason: Quarantine) -> Result<(), LedgerError> {
+        let ledger = self.clone();
+        self.run(async move {
+            let mut conn = ledger.lend().await?;
+            let outcome = quarantine::keep(&mut conn, &event, reason, None, false).await;
+            conn.settle(outcome)
+        })
+        .await
+    }
+
+    async fn begin_inline(
+        &self,
+        event: NewEvent,
+        limits: TxLimits,
+    ) -> Result<Inline<PostgresTx>, LedgerError> {
+        let ledger = self.clone();
+        self.run(async move { transaction::begin_inline(&ledger, &event, limits).await })
+            .await
+    }
+
+    async fn begin(
+        &self,
+        lease: Lease,
+        limits: TxLimits,
+    ) -> Result<Option<PostgresTx>, LedgerError> {
+        let ledger = self.clone();
+        self.run(async move { transaction::begin(&ledger, lease, limits).await })
+            .await
+    }
+
+    async fn take(&self, want: Take) -> Result<Taken, LedgerError> {
+        let ledger = self.clone();
+        self.run(async move {
+            let mut conn = ledger.lend().await?;
+            let outcome = inbox::take(&mut conn, &want).await;
+            conn.settle(outcome)
+        })
+        .await
+    }
+
+    async fn renew(&self, leases: Vec<Lease>, length: Duration) -> Result<Vec<Lease>, LedgerError> {
+        let ledger = self.clone();
+        self.run(async move {
+            let mut conn = ledger.lend().await?;
+            let outcome = inbox::renew(&mut conn, leases, length).await;
+            conn.settle(outcome)
+        })
+        .await
+    }
+
+    async fn complete(&self, lease: Lease, done: Completion) -> Result<bool, LedgerError> {
+        let ledger = self.clone();
+        self.run(async move {
+            let mut conn = ledger.lend().await?;
+            let outcome = inbox::complete(&mut conn, lease, &done).await;
+            conn.settle(outcome)
+        })
+        .await
+    }
+
+    async fn fail(&self, lease: Lease, failure: Failure) -> Result<bool, LedgerError> {
+        let ledger = self.clone();
+        self.run(async move {
+            let mut conn = ledger.lend().await?;
+            let outcome = inbox::fail(&mut conn, lease, &failure).await;
+            conn.settle(outcome)
+        })
+        .await
+    }
+
+    async fn hand_back(&self, leases: Vec<Lease>) -> Result<(), LedgerError> {
+        let ledger = self.clone();
+        self.run(async move {
+            let mut conn = ledger.lend().await?;
+            let outcome = inbox::hand_back(&mut conn, &leases).await;
+            conn.settle(outcome)
+        })
+        .await
+    }
+
+    fn is_to_blame(&self, error: &(dyn std::error::Error + 'static)) -> bool {
+        error::blames_store(error)
+    }
+
+    async fn close(&self) {
+        let ledger = self.clone();
+        let closing = self.run(async move {
+            // Handlers first: what becomes of a lost commit is read through the other pool.
+            ledger.inner.handlers.close().await;
+            ledger.inner.ledger.close().await;
+            Ok(())
+        });
+        if closing.await.is_err() {
+            tracing::error!("connections were still in use when the ledger was closed");
+        }
+    }
+}
+
+impl fmt::Debug for PostgresLedger {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("PostgresLedger")
+    }
+}
+
+fn pool(max_connections: u32) -> PoolOptions<Postgres> {
+    PoolOptions::new()
+        .max_connections(max_connections.max(1))
+        .acquire_timeout(ACQUIRE)
+        .test_before_acquire(false)
+        // Only a connection that lay idle may have died unnoticed; one in use costs no ping.
+        .before_acquire(|conn: &mut PgConnection, meta| {
+            Box::pin(async move {
+                if meta.idle_for > TRUSTED_IDLE {
+                    conn.ping().await?;
+                }
+                Ok(true)
+            })
+        })
+}
+
+/// Have the server notice within half a second that the client of a running statement is gone,
+/// where its platform can.
+async fn notice_lost_clients(options: PgConnectOptions) -> Result<PgConnectOptions, sqlx::Error> {
+    let mut probe = PgConnection::connect_with(&options).await?;
+    let can = probe
+        .execute("set client_connection_check_interval = 500")
+        .await
+        .is_ok();
+    probe.close().await?;
+    Ok(if can {
+        options.options([("client_connection_check_interval", "500")])
+    } else {
+        options
+    })
+}
+
+/// Take back what a handler did to its session. `false` closes the connection.
+///
+/// Not `DISCARD ALL`, which would drop sqlx's prepared statements behind its back.
+async fn reset(conn: &mut PgConnection) -> Result<bool, sqlx::Error> {
+    if conn.is_in_transaction() {
+        return Ok(false);
+    }
+    sqlx::raw_sql(
+        "reset session authorization; reset role; reset all; close all; unlisten *; \
+         select pg_catalog.pg_advisory_unlock_all(); discard sequences; discard temp",
+    )
+    .execute(conn)
+    .await?;
+    Ok(true)
+}
+
+/// Asked for at the start of every session, so that neither a role's nor a database's settings stand
+/// above them and `RESET ALL` returns to them.
+const SESSION: [(&str, &str); 9] = [
+    ("synchronous_commit", "on"),
+    ("default_transaction_isolation", "read committed"),
+    ("default_transaction_read_only", "off"),
+    ("default_transaction_deferrable", "off"),
+    // A client that fell silent is noticed in half a minute, not in two hours.
+    ("tcp_keepalives_idle", "10"),
+    ("tcp_keepalives_interval", "5"),
+    ("tcp_keepalives_count", "3"),
+    ("tcp_user_timeout", "30000"),
+    ("idle_in_transaction_session_timeout", "30000"),
+];
+
+const LEDGER_SESSION: [(&str, &str); 3] = [
+    ("search_path", "pg_catalog"),
+    ("lock_timeout", "1000"),
+    ("statement_timeout", "10000"),
+];
+
+/// Until a transaction brings its own limits.
+const HANDLER_SESSION: [(&str, &str); 2] =
+    [("lock_timeout", "1000"), ("statement_timeout", "10000")];
+
+const ACQUIRE: Duration = Duration::from_millis(1500);
+const TRUSTED_IDLE: Duration = Duration::from_secs(1);
+/// Longer than any timeout of the server's: it is for one that fell silent.
+const PATIENCE: Duration = Duration::from_secs(20);
+const MIGRATION_PATIENCE: Duration = Duration::from_mins(10);

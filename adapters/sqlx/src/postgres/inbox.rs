@@ -1,0 +1,217 @@
+//! The inbox: leasing due events and recording what became of them.
+//!
+//! Every write is guarded by the lease: token, state, and an end that has not come yet.
+
+use std::collections::HashSet;
+use std::time::Duration;
+
+use sqlx::PgConnection;
+use sqlx::types::Uuid;
+use webhook_core::ledger::{Completion, Failure, Lease, Next, Take, Taken};
+
+use crate::stored::{LONGEST_LEASE, LeasedRow, cut, leased, millis, reply_columns, uuid};
+
+pub(super) async fn take(conn: &mut PgConnection, want: &Take) -> Result<Taken, sqlx::Error> {
+    let longest = LONGEST_LEASE.max(want.lease.saturating_mul(2));
+    let rows: Vec<LeasedRow> = sqlx::query_as(TAKE)
+        .bind(&*want.endpoint)
+        .bind(&want.event_types[..])
+        .bind(i64::from(want.max))
+        .bind(i64::from(want.max_crashes))
+        .bind(millis(want.lease))
+        .bind(millis(longest))
+        .fetch_all(conn)
+        .await?;
+    let found = rows.len();
+    let mut events = Vec::with_capacity(found);
+    for row in rows {
+        events.extend(leased(&want.endpoint, row)?);
+    }
+    let buried = found.saturating_sub(events.len());
+    Ok(Taken::new(
+        events,
+        u64::try_from(buried).unwrap_or(u64::MAX),
+    ))
+}
+
+pub(super) async fn renew(
+    conn: &mut PgConnection,
+    leases: Vec<Lease>,
+    length: Duration,
+) -> Result<Vec<Lease>, sqlx::Error> {
+    let (ids, tokens) = columns(&leases);
+    let held: Vec<(Uuid, i64)> = sqlx::query_as(RENEW)
+        .bind(ids)
+        .bind(tokens)
+        .bind(millis(length))
+        .fetch_all(conn)
+        .await?;
+    let held: HashSet<(Uuid, i64)> = held.into_iter().collect();
+    let is_held = |lease: &Lease| held.contains(&(uuid(lease.inbox()), lease.token().get()));
+    Ok(leases.into_iter().filter(is_held).collect())
+}
+
+/// `true` also if it is completed under this very token already.
+pub(super) async fn complete(
+    conn: &mut PgConnection,
+    lease: Lease,
+    done: &Completion,
+) -> Result<bool, sqlx::Error> {
+    let (reply_type, reply) = reply_columns(&done.reply);
+    let completed = sqlx::query(COMPLETE)
+        .bind(uuid(lease.inbox()))
+        .bind(lease.token().get())
+        .bind(done.canonical.map(|digest| digest.as_bytes().to_vec()))
+        .bind(reply_type)
+        .bind(reply)
+        .execute(&mut *conn)
+        .await?;
+    Ok(completed.rows_affected() == 1 || is_completed(conn, lease).await?)
+}
+
+/// Whether the event was completed under this token.
+pub(super) async fn is_completed(
+    conn: &mut PgConnection,
+    lease: Lease,
+) -> Result<bool, sqlx::Error> {
+    sqlx::query_scalar(IS_COMPLETED)
+        .bind(uuid(lease.inbox()))
+        .bind(lease.token().get())
+        .fetch_one(conn)
+        .await
+}
+
+pub(super) async fn fail(
+    conn: &mut PgConnection,
+    lease: Lease,
+    failure: &Failure,
+) -> Result<bool, sqlx::Error> {
+    let (is_dead, pause) = match failure.next {
+        Next::Dead { quiet } => (true, quiet),
+        Next::Retry(pause) => (false, pause),
+    };
+    let failed = sqlx::query(FAIL)
+        .bind(uuid(lease.inbox()))
+        .bind(lease.token().get())
+        .bind(is_dead)
+        .bind(millis(pause))
+        .bind(failure.counted)
+        .bind(cut(&failure.error))
+        .execute(conn)
+        .await?;
+    Ok(failed.rows_affected() == 1)
+}
+
+pub(super) async fn hand_back(
+    conn: &mut PgConnection,
+    leases: &[Lease],
+) -> Result<(), sqlx::Error> {
+    let (ids, tokens) = columns(leases);
+    sqlx::query(HAND_BACK)
+        .bind(ids)
+        .bind(tokens)
+        .execute(conn)
+        .await?;
+    Ok(())
+}
+
+fn columns(leases: &[Lease]) -> (Vec<Uuid>, Vec<i64>) {
+    leases
+        .iter()
+        .map(|lease| (uuid(lease.inbox()), lease.token().get()))
+        .unzip()
+}
+
+/// `(select clock_timestamp())` is evaluated once, so that an index can be searched by it.
+/// A lease that ends too late was given by a clock that has been set back since: it has run out.
+const TAKE: &str = "
+with waiting as materialized (
+    select id, due_at, false as has_crashed
+    from webhook.inbox
+    where endpoint = $1 and state = 'pending' and event_type = any($2)
+      and due_at <= (select pg_catalog.clock_timestamp())
+    order by due_at
+    limit $3
+    for update skip locked
+),
+abandoned as materialized (
+    select id, due_at, true as has_crashed
+    from webhook.inbox
+    where endpoint = $1 and state = 'processing' and event_type = any($2)
+      and (due_at <= (select pg_catalog.clock_timestamp())
+        or due_at > (select pg_catalog.clock_timestamp()) + $6::bigint * interval '1 millisecond')
+    order by due_at
+    limit $3
+    for update skip locked
+),
+due as materialized (
+    select * from waiting union all select * from abandoned order by due_at limit $3
+),
+taken as (
+    update webhook.inbox set
+        token = pg_catalog.nextval('webhook.fencing_token'),
+        state = case when has_crashed and crashes >= $4 then 'dead' else 'processing' end,
+        crashes = crashes + has_crashed::integer,
+        settled_at = case when has_crashed and crashes >= $4 then pg_catalog.clock_timestamp() end,
+        last_error = case when has_crashed and crashes >= $4 then 'crashed too often' else last_error end,
+        due_at = pg_catalog.clock_timestamp() + $5::bigint * interval '1 millisecond'
+    from due
+    where inbox.id = due.id
+    returning inbox.*, due.due_at as was_due_at
+)
+select
+    id, token, state, failures::bigint, crashes::bigint, principal, account, event_id, event_type,
+    payload, headers, key_id, signed_at, pg_catalog.floor(extract(epoch from received_at))::bigint
+from taken
+order by was_due_at, seq";
+
+/// Waits for nobody: a row locked by its own completion is not renewed but still held.
+const RENEW: &str = "
+with lease as materialized (
+    select * from unnest($1::uuid[], $2::bigint[]) as l(id, token)
+),
+held as materialized (
+    select inbox.id
+    from webhook.inbox join lease on inbox.id = lease.id and inbox.token = lease.token
+    where state = 'processing' and due_at > pg_catalog.clock_timestamp()
+    order by inbox.id
+    for update of inbox skip locked
+),
+renewed as (
+    update webhook.inbox
+    set due_at = pg_catalog.clock_timestamp() + $3::bigint * interval '1 millisecond'
+    from held where inbox.id = held.id
+)
+select inbox.id, inbox.token
+from webhook.inbox join lease on inbox.id = lease.id and inbox.token = lease.token
+where state = 'processing' and due_at > pg_catalog.clock_timestamp()";
+
+const COMPLETE: &str = "
+update webhook.inbox set
+    state = 'completed', settled_at = pg_catalog.clock_timestamp(), last_error = null,
+    canonical = $3, reply_type = $4, reply = $5
+where id = $1 and token = $2 and state = 'processing' and due_at > pg_catalog.clock_timestamp()";
+
+const IS_COMPLETED: &str = "
+select exists (select from webhook.inbox where id = $1 and token = $2 and state = 'completed')";
+
+const FAIL: &str = "
+update webhook.inbox set
+    state = case when $3 then 'dead' else 'pending' end,
+    settled_at = case when $3 then pg_catalog.clock_timestamp() end,
+    due_at = pg_catalog.clock_timestamp() + $4::bigint * interval '1 millisecond',
+    failures = failures + $5::boolean::integer,
+    last_error = $6
+where id = $1 and token = $2 and state = 'processing' and due_at > pg_catalog.clock_timestamp()";
+
+const HAND_BACK: &str = "
+update webhook.inbox set
+    state = 'pending', due_at = pg_catalog.clock_timestamp(), hand_backs = hand_backs + 1
+where id in (
+    select inbox.id
+    from webhook.inbox
+    join unnest($1::uuid[], $2::bigint[]) as lease(id, token)
+      on inbox.id = lease.id and inbox.token = lease.token
+    where state = 'processing' and due_at > pg_catalog.clock_timestamp()
+    order by inbox.id
+    for update of inbox)";

@@ -1,0 +1,250 @@
+//! The inbox: leasing due events and recording what became of them.
+//!
+//! Every write is guarded by the lease: token, state, and an end that has not come yet.
+
+use std::time::Duration;
+
+use sqlx::SqliteConnection;
+use sqlx::types::Uuid;
+use webhook_core::ledger::{Completion, Failure, Lease, Next, Take, Taken};
+
+use crate::stored::{
+    LONGEST_LEASE, LeasedRow, cut, leased, millis, reply_columns, unreadable, uuid,
+};
+
+/// Ids of what is due, first due first, and whether its lease has run out. Reads only, so that
+/// looking in vain disturbs no writer.
+pub(super) async fn due(
+    conn: &mut SqliteConnection,
+    want: &Take,
+) -> Result<Vec<(Uuid, bool)>, sqlx::Error> {
+    let longest = LONGEST_LEASE.max(want.lease.saturating_mul(2));
+    let event_types = serde_json::to_string(&*want.event_types).map_err(|_| unreadable())?;
+    sqlx::query_as(DUE)
+        .bind(&*want.endpoint)
+        .bind(event_types)
+        .bind(i64::from(want.max))
+        .bind(millis(longest))
+        .fetch_all(conn)
+        .await
+}
+
+pub(super) async fn take(conn: &mut SqliteConnection, want: &Take) -> Result<Taken, sqlx::Error> {
+    let mut events = Vec::new();
+    let mut buried = 0u64;
+    for (id, has_crashed) in due(conn, want).await? {
+        let token = next_token(conn).await?;
+        let row: LeasedRow = sqlx::query_as(TAKE)
+            .bind(id)
+            .bind(token)
+            .bind(has_crashed)
+            .bind(i64::from(want.max_crashes))
+            .bind(millis(want.lease))
+            .fetch_one(&mut *conn)
+            .await?;
+        match leased(&want.endpoint, row)? {
+            Some(event) => events.push(event),
+            None => buried = buried.saturating_add(1),
+        }
+    }
+    Ok(Taken::new(events, buried))
+}
+
+pub(super) async fn next_token(conn: &mut SqliteConnection) -> Result<i64, sqlx::Error> {
+    sqlx::query_scalar("update webhook_fencing_token set value = value + 1 returning value")
+        .fetch_one(conn)
+        .await
+}
+
+pub(super) async fn renew(
+    conn: &mut SqliteConnection,
+    leases: Vec<Lease>,
+    length: Duration,
+) -> Result<Vec<Lease>, sqlx::Error> {
+    let mut held = Vec::with_capacity(leases.len());
+    for lease in leases {
+        if renew_one(conn, lease, length).await? {
+            held.push(lease);
+        }
+    }
+    Ok(held)
+}
+
+pub(super) async fn renew_one(
+    conn: &mut SqliteConnection,
+    lease: Lease,
+    length: Duration,
+) -> Result<bool, sqlx::Error> {
+    let renewed = sqlx::query(RENEW)
+        .bind(uuid(lease.inbox()))
+        .bind(lease.token().get())
+        .bind(millis(length))
+        .execute(conn)
+        .await?;
+    Ok(renewed.rows_affected() == 1)
+}
+
+/// `true` also if it is completed under this very token already.
+pub(super) async fn complete(
+    conn: &mut SqliteConnection,
+    lease: Lease,
+    done: &Completion,
+) -> Result<bool, sqlx::Error> {
+    Ok(complete_now(conn, lease, done).await? || is_completed(conn, lease).await?)
+}
+
+/// The guarded completion itself.
+pub(super) async fn complete_now(
+    conn: &mut SqliteConnection,
+    lease: Lease,
+    done: &Completion,
+) -> Result<bool, sqlx::Error> {
+    let (reply_type, reply) = reply_columns(&done.reply);
+    let completed = sqlx::query(COMPLETE)
+        .bind(uuid(lease.inbox()))
+        .bind(lease.token().get())
+        .bind(done.canonical.map(|digest| digest.as_bytes().to_vec()))
+        .bind(reply_type)
+        .bind(reply)
+        .execute(conn)
+        .await?;
+    Ok(completed.rows_affected() == 1)
+}
+
+/// Whether the event was completed under this token.
+pub(super) async fn is_completed(
+    conn: &mut SqliteConnection,
+    lease: Lease,
+) -> Result<bool, sqlx::Error> {
+    sqlx::query_scalar(IS_COMPLETED)
+        .bind(uuid(lease.inbox()))
+        .bind(lease.token().get())
+        .fetch_one(conn)
+        .await
+}
+
+pub(super) async fn fail(
+    conn: &mut SqliteConnection,
+    lease: Lease,
+    failure: &Failure,
+) -> Result<bool, sqlx::Error> {
+    let (is_dead, pause) = match failure.next {
+        Next::Dead { quiet } => (true, quiet),
+        Next::Retry(pause) => (false, pause),
+    };
+    let failed = sqlx::query(FAIL)
+        .bind(uuid(lease.inbox()))
+        .bind(lease.token().get())
+        .bind(is_dead)
+        .bind(millis(pause))
+        .bind(failure.counted)
+        .bind(cut(&failure.error))
+        .execute(conn)
+        .await?;
+    Ok(failed.rows_affected() == 1)
+}
+
+pub(super) async fn hand_back(
+    conn: &mut SqliteConnection,
+    leases: &[Lease],
+) -> Result<(), sqlx::Error> {
+    for lease in leases {
+        sqlx::query(HAND_BACK)
+            .bind(uuid(lease.inbox()))
+            .bind(lease.token().get())
+            .execute(&mut *conn)
+            .await?;
+    }
+    Ok(())
+}
+
+/// A lease that ends too late was given by a clock that has been set back since: it has run out.
+const DUE: &str = concat!(
+    "
+select id, has_crashed from (
+    select * from (
+        select id, due_at, seq, 0 as has_crashed from webhook_inbox
+        where endpoint = ?1 and state = 'pending' and due_at <= ",
+    now!(),
+    "
+          and event_type in (select value from json_each(?2))
+        order by due_at limit ?3)
+    union all
+    select * from (
+        select id, due_at, seq, 1 as has_crashed from webhook_inbox
+        where endpoint = ?1 and state = 'processing' and (due_at <= ",
+    now!(),
+    " or due_at > ",
+    now!(),
+    " + ?4)
+          and event_type in (select value from json_each(?2))
+        order by due_at limit ?3)
+)
+order by due_at, seq limit ?3"
+);
+
+const TAKE: &str = concat!(
+    "
+update webhook_inbox set
+    token = ?2,
+    state = case when ?3 and crashes >= ?4 then 'dead' else 'processing' end,
+    crashes = crashes + ?3,
+    settled_at = case when ?3 and crashes >= ?4 then ",
+    now!(),
+    " end,
+    last_error = case when ?3 and crashes >= ?4 then 'crashed too often' else last_error end,
+    due_at = ",
+    now!(),
+    " + ?5
+where id = ?1
+returning
+    id, token, state, failures, crashes, principal, account, event_id, event_type,
+    payload, headers, key_id, signed_at, received_at / 1000"
+);
+
+const RENEW: &str = concat!(
+    "update webhook_inbox set due_at = ",
+    now!(),
+    " + ?3 where id = ?1 and token = ?2 and state = 'processing' and due_at > ",
+    now!()
+);
+
+const COMPLETE: &str = concat!(
+    "
+update webhook_inbox set
+    state = 'completed', settled_at = ",
+    now!(),
+    ", last_error = null,
+    canonical = ?3, reply_type = ?4, reply = ?5
+where id = ?1 and token = ?2 and state = 'processing' and due_at > ",
+    now!()
+);
+
+const IS_COMPLETED: &str = "
+select exists (select 1 from webhook_inbox where id = ?1 and token = ?2 and state = 'completed')";
+
+const FAIL: &str = concat!(
+    "
+update webhook_inbox set
+    state = case when ?3 then 'dead' else 'pending' end,
+    settled_at = case when ?3 then ",
+    now!(),
+    " end,
+    due_at = ",
+    now!(),
+    " + ?4,
+    failures = failures + ?5,
+    last_error = ?6
+where id = ?1 and token = ?2 and state = 'processing' and due_at > ",
+    now!()
+);
+
+const HAND_BACK: &str = concat!(
+    "
+update webhook_inbox set
+    state = 'pending', due_at = ",
+    now!(),
+    ", hand_backs = hand_backs + 1
+where id = ?1 and token = ?2 and state = 'processing' and due_at > ",
+    now!()
+);

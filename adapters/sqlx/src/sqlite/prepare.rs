@@ -1,0 +1,156 @@
+//! What is checked before the first event: durability, schema, keys.
+
+use std::path::PathBuf;
+
+use sqlx::{Row, SqliteConnection};
+use webhook_core::ledger::{LedgerError, Notice, Registration};
+
+use super::{SqliteLedger, migrate};
+use crate::error::ledger_error;
+
+pub(super) async fn prepare(
+    ledger: &SqliteLedger,
+    registration: &Registration,
+) -> Result<Vec<Notice>, LedgerError> {
+    migrate::migrate(ledger).await?;
+    let mut conn = ledger.write().await?;
+    let outcome = register(&mut conn, registration).await;
+    if let Some(endpoint) = ledger.commit(conn, outcome).await? {
+        return Err(LedgerError::unfit(format!(
+            "a key of endpoint `{endpoint}` was retired so long ago that the events it signed \
+             are forgotten: they could run again; use a new secret"
+        )));
+    }
+    let mut conn = ledger.read().await?;
+    let outcome = notices(&mut conn, registration).await;
+    conn.settle(outcome)
+}
+
+/// Refuse a connection that would lose what was acknowledged. The file's own path is returned.
+pub(super) async fn check(conn: &mut SqliteConnection) -> Result<PathBuf, LedgerError> {
+    let row = sqlx::query(SETTINGS)
+        .fetch_one(conn)
+        .await
+        .map_err(ledger_error)?;
+    let read = || -> Result<_, sqlx::Error> {
+        let file: Option<String> = row.try_get(0)?;
+        let (journal, synchronous): (String, i64) = (row.try_get(1)?, row.try_get(2)?);
+        let (foreign_keys, is_recent): (bool, bool) = (row.try_get(3)?, row.try_get(4)?);
+        Ok((file, journal, synchronous, foreign_keys, is_recent))
+    };
+    let (file, journal, synchronous, foreign_keys, is_recent) = read().map_err(ledger_error)?;
+    let Some(file) = file.filter(|file| !file.is_empty()) else {
+        return Err(LedgerError::unfit(IN_MEMORY));
+    };
+    if !journal.eq_ignore_ascii_case("wal") {
+        return Err(LedgerError::unfit(format!(
+            "`journal_mode` is `{journal}` and cannot be set to `wal`: use a local file system"
+        )));
+    }
+    if synchronous != FULL || !foreign_keys {
+        return Err(LedgerError::unfit(
+            "`synchronous` must be `full` and `foreign_keys` on, and setting them had no effect",
+        ));
+    }
+    if !is_recent {
+        return Err(LedgerError::unfit("SQLite 3.42 or later is needed"));
+    }
+    Ok(file.into())
+}
+
+/// Enter the keys. The endpoint of one whose tombstones were pruned, which must not come back.
+async fn register(
+    conn: &mut SqliteConnection,
+    registration: &Registration,
+) -> Result<Option<String>, sqlx::Error> {
+    for endpoint in &registration.endpoints {
+        for key in &endpoint.keys {
+            let is_pruned: bool = sqlx::query_scalar(REGISTER)
+                .bind(&*endpoint.name)
+                .bind(&key.as_bytes()[..])
+                .fetch_one(&mut *conn)
+                .await?;
+            if is_pruned {
+                return Ok(Some(endpoint.name.to_string()));
+            }
+        }
+    }
+    Ok(None)
+}
+
+async fn notices(
+    conn: &mut SqliteConnection,
+    registration: &Registration,
+) -> Result<Vec<Notice>, sqlx::Error> {
+    let waiting: Vec<(String, i64)> = sqlx::query_as(WAITING).fetch_all(&mut *conn).await?;
+    let is_served = |name: &str| {
+        let mut endpoints = registration.endpoints.iter();
+        endpoints.any(|endpoint| *endpoint.name == *name)
+    };
+    let mut notices: Vec<Notice> = waiting
+        .into_iter()
+        .filter(|(endpoint, _)| !is_served(endpoint))
+        .map(|(endpoint, waiting)| Notice::Orphans {
+            endpoint,
+            waiting: waiting.unsigned_abs(),
+        })
+        .collect();
+    for endpoint in &registration.endpoints {
+        if endpoint.secret_is_shared {
+            continue;
+        }
+        let mut others: Vec<String> = Vec::new();
+        for key in &endpoint.keys {
+            let found: Vec<String> = sqlx::query_scalar(OTHERS)
+                .bind(&*endpoint.name)
+                .bind(&key.as_bytes()[..])
+                .fetch_all(&mut *conn)
+                .await?;
+            others.extend(found);
+        }
+        others.sort_unstable();
+        others.dedup();
+        notices.extend(others.into_iter().map(|other| Notice::SharedKey {
+            endpoint: endpoint.name.to_string(),
+            other,
+        }));
+    }
+    Ok(notices)
+}
+
+pub(super) const IN_MEMORY: &str =
+    "a database in memory forgets what was acknowledged: name a file";
+
+/// `PRAGMA synchronous`, <https://www.sqlite.org/pragma.html#pragma_synchronous>
+const FULL: i64 = 2;
+
+const SETTINGS: &str = "
+select
+    (select file from pragma_database_list where name = 'main'),
+    (select journal_mode from pragma_journal_mode),
+    (select synchronous from pragma_synchronous),
+    (select foreign_keys from pragma_foreign_keys),
+    unixepoch('subsec') is not null";
+
+const REGISTER: &str = concat!(
+    "
+insert into webhook_signing_key (endpoint, fingerprint) values (?1, ?2)
+on conflict (endpoint, fingerprint) do update set
+    last_live_at = case when pruned_at is null then ",
+    now!(),
+    " else last_live_at end
+returning pruned_at is not null"
+);
+
+const WAITING: &str = "
+select endpoint, count(*)
+from webhook_inbox
+where state in ('pending', 'processing')
+group by endpoint
+order by endpoint";
+
+const OTHERS: &str = "
+select endpoint
+from webhook_signing_key
+where fingerprint = ?2 and endpoint <> ?1 and pruned_at is null
+order by endpoint";

@@ -1,0 +1,60 @@
+//! Quarantine: one row for each content, however often it comes.
+
+use sqlx::SqliteConnection;
+use webhook_core::{InboxId, NewEvent, Quarantine};
+
+use crate::stored::{QUARANTINE_BYTES, new_id, uuid};
+
+/// Keep `event`, or count it if it is kept already. Holds no claim key.
+pub(super) async fn keep(
+    conn: &mut SqliteConnection,
+    event: &NewEvent,
+    reason: Quarantine,
+    first: Option<InboxId>,
+    same_content: bool,
+) -> Result<(), sqlx::Error> {
+    let payload = (!same_content).then_some(&event.payload()[..]);
+    let kept: bool = sqlx::query_scalar(KEEP)
+        .bind(new_id())
+        .bind(&**event.endpoint())
+        .bind(reason.as_str())
+        .bind(&event.digest().as_bytes()[..])
+        .bind(event.principal())
+        .bind(event.account())
+        .bind(event.id().as_str())
+        .bind(event.event_type().as_str())
+        .bind(&event.key_fingerprint().as_bytes()[..])
+        .bind(event.key_id())
+        .bind(event.signed_at())
+        .bind(event.headers().to_json())
+        .bind(first.map(uuid))
+        .bind(payload)
+        .bind(QUARANTINE_BYTES)
+        .fetch_one(conn)
+        .await?;
+    if !kept && !same_content {
+        tracing::warn!(endpoint = %event.endpoint(), "quarantine is full: a payload was not kept");
+    }
+    Ok(())
+}
+
+const KEEP: &str = concat!(
+    "
+insert into webhook_quarantine (
+    id, endpoint, reason, digest, principal, account, event_id, event_type,
+    key_fingerprint, key_id, signed_at, headers, first_inbox, first_digest, last_event_id, payload)
+values (
+    ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13,
+    (select digest from webhook_inbox where id = ?13),
+    ?7,
+    case when length(?14) + (
+        select coalesce(sum(length(payload)), 0) from webhook_quarantine where endpoint = ?2
+    ) <= ?15 then ?14 end)
+on conflict (endpoint, reason, digest) do update set
+    seen = seen + 1,
+    last_seen_at = ",
+    now!(),
+    ",
+    last_event_id = excluded.last_event_id
+returning payload is not null"
+);

@@ -1,0 +1,9 @@
+use webhook_actix::{HandlerError, webhook};
+use webhook_stripe::Stripe;
+
+#[webhook(provider = Stripe, event = "push", at_least_once)]
+async fn on_push(_body: String) -> Result<(), HandlerError> {
+    Ok(())
+}
+
+fn main() {}

@@ -1,0 +1,10 @@
+use sqlx::{Sqlite, Transaction};
+use webhook_actix::{HandlerError, webhook};
+use webhook_stripe::Stripe;
+
+#[webhook(provider = Stripe, event = "push")]
+async fn on_push(_db: &mut Transaction<'_, Sqlite>) -> Result<(), HandlerError> {
+    Ok(())
+}
+
+fn main() {}

@@ -1,0 +1,9 @@
+use webhook_core::Event;
+
+fn forge(payload: String) -> Event<String> {
+    Event(payload)
+}
+
+fn main() {
+    let _ = forge;
+}

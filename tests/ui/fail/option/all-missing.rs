@@ -1,0 +1,9 @@
+use sqlx::SqliteConnection;
+use webhook_actix::{HandlerError, webhook};
+
+#[webhook]
+async fn on_push(_db: &mut SqliteConnection) -> Result<(), HandlerError> {
+    Ok(())
+}
+
+fn main() {}

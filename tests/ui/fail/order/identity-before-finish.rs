@@ -1,0 +1,10 @@
+use webhook_core::{Identities, InvalidEvent, Judged, Provider};
+use webhook_stripe::Stripe;
+
+fn peek(judged: &Judged<'_>) -> Result<Identities, InvalidEvent> {
+    GitHub.identities(judged)
+}
+
+fn main() {
+    let _ = peek;
+}

@@ -1,0 +1,9 @@
+use sqlx::SqliteConnection;
+use webhook_actix::{HandlerError, webhook};
+
+#[webhook(provider = Stripe, event = "push")]
+async fn on_push(_db: &mut SqliteConnection) -> Result<(), HandlerError> {
+    Ok(())
+}
+
+fn main() {}

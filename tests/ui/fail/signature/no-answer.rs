@@ -1,0 +1,8 @@
+use sqlx::SqliteConnection;
+use webhook_actix::webhook;
+use webhook_stripe::Stripe;
+
+#[webhook(provider = Stripe, event = "push")]
+async fn on_push(_db: &mut SqliteConnection) {}
+
+fn main() {}

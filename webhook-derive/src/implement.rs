@@ -1,0 +1,186 @@
+//! The implementation of `Handler` for a handler without fault.
+//!
+//! The author's types stand again in it, and what the compiler has to say of them it would say again.
+//! It drops what it said before in the very same words, so: every bound is underlined as the type it is
+//! about, and whatever names a type looks like the function to the compiler, parameters and all. The
+//! names it adds are unlike any that could be meant.
+
+use proc_macro2::TokenStream;
+use quote::{ToTokens, format_ident, quote, quote_spanned};
+use syn::ext::IdentExt as _;
+use syn::{Ident, ReturnType};
+
+use crate::check::Plan;
+use crate::handler::{Function, Source};
+use crate::span::{bound, starts};
+
+/// `impl Handler<Provider, Connection> for on_push`.
+pub(crate) fn implementation(plan: &Plan<'_>, function: &Function) -> TokenStream {
+    let ident = &function.sig.ident;
+    let generics = &function.sig.generics;
+    let provider = plan.provider;
+    let (alias, parameters, connection) = match plan.connection() {
+        None => (
+            None,
+            quote!(<__AnyConnection: ::core::marker::Send>),
+            quote!(__AnyConnection),
+        ),
+        // As it stands in the function: bare, ..
+        Some((ty, false)) if generics.params.is_empty() => (
+            Some(quote!(type __TypeBehindTheReference = #ty;)),
+            TokenStream::new(),
+            quote!(__TypeBehindTheReference),
+        ),
+        // .. or between angle brackets.
+        Some((ty, _)) => (None, quote!(#generics), ty.to_token_stream()),
+    };
+    let handler = bound(provider, "Handler", &quote!(__TypeAtTheOption, #connection));
+    let bounds = bounds(plan, function);
+    let spec = spec(plan, ident);
+    let require = require(plan, function, &bounds);
+    let call = call(plan, function, &bounds);
+    let items = quote! {
+        fn spec(&self) -> &'static ::webhook_actix::__private::HandlerSpec {
+            #spec
+        }
+
+        fn require(
+            &self,
+            __data: &::webhook_actix::__private::DataMap,
+        ) -> ::core::result::Result<(), ::webhook_actix::__private::MissingData> {
+            #require
+        }
+
+        fn call<'a>(
+            &'a self,
+            __claimed: &'a ::webhook_actix::__private::Claimed,
+            __lend: &'a mut dyn ::webhook_actix::__private::Lend<#connection>,
+        ) -> ::webhook_actix::__private::BoxFuture<
+            'a,
+            ::core::result::Result<
+                ::webhook_actix::__private::Reply,
+                ::webhook_actix::__private::HandlerError,
+            >,
+        > {
+            #call
+        }
+    };
+    // At the name, where the compiler lists the handlers there are.
+    let implementation = quote_spanned! {ident.span()=>
+        impl #parameters #handler for #ident #bounds {
+            #items
+        }
+    };
+    quote! {
+        type __TypeAtTheOption = #provider;
+        #alias
+        #[allow(deprecated, unused_qualifications)]
+        #implementation
+    }
+}
+
+/// The author's own, what `Handler` asks of a connection, and that the provider is one: asserted once
+/// and assumed within, where each argument would complain of it again.
+fn bounds(plan: &Plan<'_>, function: &Function) -> TokenStream {
+    let provider = Ident::new("__TypeAtTheOption", starts(plan.provider));
+    let is_provider = bound(plan.provider, "Provider", &TokenStream::new());
+    let own = function.sig.generics.where_clause.iter();
+    let own = own.flat_map(|clause| &clause.predicates);
+    let parameters = function.parameters();
+    quote! {
+        where
+            #provider: #is_provider,
+            #(#parameters: ::core::marker::Send + 'static,)*
+            #(#own),*
+    }
+}
+
+fn spec(plan: &Plan<'_>, ident: &Ident) -> TokenStream {
+    let name = ident.unraw().to_string();
+    let types = plan.types;
+    let mode = if plan.inline {
+        quote!(Inline)
+    } else {
+        quote!(Inbox)
+    };
+    let connection = match plan.connection() {
+        None => quote!(None),
+        Some((_, false)) => quote!(Eager),
+        Some((_, true)) => quote!(Lazy),
+    };
+    quote! {
+        static SPEC: ::webhook_actix::__private::HandlerSpec = ::webhook_actix::__private::HandlerSpec {
+            name: #name,
+            events: &[#(#types),*],
+            mode: ::webhook_actix::__private::Mode::#mode,
+            connection: ::webhook_actix::__private::ConnectionUse::#connection,
+        };
+        &SPEC
+    }
+}
+
+fn require(plan: &Plan<'_>, function: &Function, bounds: &TokenStream) -> TokenStream {
+    let (generics, parameters) = (&function.sig.generics, function.parameters());
+    let name = Ident::new("require", function.sig.ident.span());
+    let requires = plan.taken().map(|ty| {
+        let from_claimed = bound(ty, "FromClaimed", &quote!(__TypeAtTheOption));
+        quote!(<#ty as #from_claimed>::require(__data)?;)
+    });
+    quote! {
+        fn #name #generics (
+            __data: &::webhook_actix::__private::DataMap,
+        ) -> ::core::result::Result<(), ::webhook_actix::__private::MissingData> #bounds {
+            #(#requires)*
+            ::core::result::Result::Ok(())
+        }
+        #name::<#(#parameters),*>(__data)
+    }
+}
+
+fn call(plan: &Plan<'_>, function: &Function, bounds: &TokenStream) -> TokenStream {
+    let ident = &function.sig.ident;
+    let (generics, parameters) = (&function.sig.generics, function.parameters());
+    let parameters = quote!(#(#parameters),*);
+    let take = Ident::new("take", ident.span());
+    let types: Vec<_> = plan.taken().collect();
+    let from_claimed = plan
+        .taken()
+        .map(|ty| bound(ty, "FromClaimed", &quote!(__TypeAtTheOption)));
+
+    let (mut names, mut taken, mut lent) = (Vec::new(), Vec::new(), TokenStream::new());
+    for (index, (_, source)) in plan.arguments.iter().enumerate() {
+        let name = format_ident!("__argument{index}");
+        match source {
+            Source::Event => taken.push(name.clone()),
+            Source::Connection(_) => {
+                lent = quote!(let #name = ::webhook_actix::__private::Lend::begin(__lend).await?;);
+            }
+            Source::Deferred(_) => {
+                lent = quote!(let #name = ::webhook_actix::__private::Tx::new(__lend););
+            }
+        }
+        names.push(name);
+    }
+    let into_result = match &function.sig.output {
+        ReturnType::Default => quote!(::webhook_actix::__private::HandlerResult),
+        ReturnType::Type(_, ty) => bound(ty, "HandlerResult", &TokenStream::new()),
+    };
+    let body = quote! {
+        let (#(#taken,)*) = #take::<#parameters>(__claimed)?;
+        #lent
+        let __answer = #ident::<#parameters>(#(#names),*).await;
+        // A step of its own: called directly, the compiler would underline the argument.
+        let __into_result = #into_result::into_result;
+        __into_result(__answer)
+    };
+    // At the name, where a future that is not `Send` is told.
+    let future = quote_spanned!(ident.span()=> ::std::boxed::Box::pin(async move { #body }));
+    quote! {
+        fn #take #generics (
+            __claimed: &::webhook_actix::__private::Claimed,
+        ) -> ::core::result::Result<(#(#types,)*), ::webhook_actix::__private::HandlerError> #bounds {
+            ::core::result::Result::Ok((#(<#types as #from_claimed>::from_claimed(__claimed)?,)*))
+        }
+        #future
+    }
+}
