@@ -26,13 +26,13 @@ on_both!(
     an_ignored_event_is_completed_without_effect,
     an_undecodable_payload_is_a_dead_letter_and_not_a_bad_signature,
     an_inline_failure_rolls_back_and_the_retry_runs,
-    an_inline_failure_of_a_provider_that_never_retries_goes_to_the_inbox,
-    an_inline_deadline_answers_503_and_frees_the_event,
+    f7_an_inline_failure_of_a_provider_that_never_retries_goes_to_the_inbox,
+    a5_an_inline_deadline_answers_503_and_frees_the_event,
     an_inline_duplicate_gets_the_stored_reply,
     a_client_that_hangs_up_loses_nothing,
-    slow_work_before_the_transaction_blocks_nobody,
-    claims_wait_while_a_handler_holds_the_writer,
-    shutdown_finishes_what_runs_in_time_and_hands_back_the_rest,
+    b1_slow_work_before_the_transaction_blocks_nobody,
+    b1_claims_wait_while_a_handler_holds_the_writer,
+    f6_shutdown_finishes_what_runs_in_time_and_hands_back_the_rest,
     a_handler_longer_than_its_lease_is_renewed_and_runs_once,
 );
 
@@ -232,7 +232,7 @@ fn an_inline_failure_rolls_back_and_the_retry_runs<S: Store>() {
     assert_eq!(in_state(&*store, "completed"), 2);
 }
 
-fn an_inline_failure_of_a_provider_that_never_retries_goes_to_the_inbox<S: Store>() {
+fn f7_an_inline_failure_of_a_provider_that_never_retries_goes_to_the_inbox<S: Store>() {
     let (store, app) = start::<S>(Tuning::default());
     let body = include_bytes!("../../providers/github/testdata/payloads/issues.opened.json");
     let mut headers = signed("github", &GitHub, body, NOW);
@@ -245,7 +245,7 @@ fn an_inline_failure_of_a_provider_that_never_retries_goes_to_the_inbox<S: Store
     app.stop();
 }
 
-fn an_inline_deadline_answers_503_and_frees_the_event<S: Store>() {
+fn a5_an_inline_deadline_answers_503_and_frees_the_event<S: Store>() {
     let (store, app) = start::<S>(Tuning {
         inline_deadline: Duration::from_millis(500),
         ..Tuning::default()
@@ -306,7 +306,7 @@ fn a_client_that_hangs_up_loses_nothing<S: Store>() {
     );
 }
 
-fn slow_work_before_the_transaction_blocks_nobody<S: Store>() {
+fn b1_slow_work_before_the_transaction_blocks_nobody<S: Store>() {
     let (store, app) = start::<S>(Tuning::default());
     app.script
         .plan("slow", [Act::SleepBefore(Duration::from_secs(2))]);
@@ -325,7 +325,7 @@ fn slow_work_before_the_transaction_blocks_nobody<S: Store>() {
     app.stop();
 }
 
-fn claims_wait_while_a_handler_holds_the_writer<S: Store>() {
+fn b1_claims_wait_while_a_handler_holds_the_writer<S: Store>() {
     let (store, app) = start::<S>(Tuning::default());
     app.script
         .plan("holds", [Act::SleepAfter(Duration::from_secs(2))]);
@@ -349,7 +349,7 @@ fn claims_wait_while_a_handler_holds_the_writer<S: Store>() {
     assert_eq!(app_runs(&*store), (0, 0));
 }
 
-fn shutdown_finishes_what_runs_in_time_and_hands_back_the_rest<S: Store>() {
+fn f6_shutdown_finishes_what_runs_in_time_and_hands_back_the_rest<S: Store>() {
     let (store, app) = start::<S>(Tuning::default());
     app.script
         .plan("short", [Act::SleepBefore(Duration::from_secs(2))]);

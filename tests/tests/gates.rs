@@ -26,16 +26,16 @@ on_both!(
     an_accepted_event_takes_effect_once_and_its_copy_is_a_duplicate,
     every_refusal_is_the_same_answer_and_claims_nothing,
     the_window_is_inclusive_at_300_seconds_on_both_sides,
-    sizes_up_to_the_cap_are_accepted_and_one_byte_more_is_413,
+    g2_sizes_up_to_the_cap_are_accepted_and_one_byte_more_is_413,
     no_malformed_header_reaches_the_ledger,
     authentic_bytes_that_are_no_event_are_400_and_claim_nothing,
-    awkward_but_authentic_bodies_are_events,
+    d9_awkward_but_authentic_bodies_are_events,
     other_codings_media_and_methods_are_refused,
-    github_identity_is_claimed_with_its_content,
+    d1_d2_d14_github_identity_is_claimed_with_its_content,
     slack_challenges_are_answered_only_when_signed,
     a_slow_body_is_408_and_a_broken_one_claims_nothing,
-    the_unauthenticated_budget_drops_the_slowest,
-    unlisted_types_are_acknowledged_and_not_claimed,
+    g1_the_unauthenticated_budget_drops_the_slowest,
+    d8_what_is_not_for_this_endpoint_is_acknowledged_and_not_claimed,
 );
 
 fn start<S: Store>(tuning: Tuning) -> (Arc<S>, App) {
@@ -229,7 +229,7 @@ fn the_window_is_inclusive_at_300_seconds_on_both_sides<S: Store>() {
     assert_eq!(rows(&*store).1, 2);
 }
 
-fn sizes_up_to_the_cap_are_accepted_and_one_byte_more_is_413<S: Store>() {
+fn g2_sizes_up_to_the_cap_are_accepted_and_one_byte_more_is_413<S: Store>() {
     const CAP: usize = 1024 * 1024;
     let (store, app) = start::<S>(Tuning::default());
     for (size, status) in [
@@ -356,7 +356,7 @@ fn authentic_bytes_that_are_no_event_are_400_and_claim_nothing<S: Store>() {
     assert_eq!((effects(&*store), rows(&*store)), (0, (0, 0, 0)));
 }
 
-fn awkward_but_authentic_bodies_are_events<S: Store>() {
+fn d9_awkward_but_authentic_bodies_are_events<S: Store>() {
     let (store, app) = start::<S>(Tuning::default());
     let deep = format!("{}1{}", "[".repeat(200), "]".repeat(200));
     let bodies: Vec<Vec<u8>> = vec![
@@ -459,7 +459,7 @@ fn github(id: &str, event: &str, body: &[u8]) -> Headers {
 const PUSH: &[u8] = include_bytes!("../../providers/github/testdata/payloads/push.json");
 const PING: &[u8] = include_bytes!("../../providers/github/testdata/payloads/ping.json");
 
-fn github_identity_is_claimed_with_its_content<S: Store>() {
+fn d1_d2_d14_github_identity_is_claimed_with_its_content<S: Store>() {
     let (store, app) = start::<S>(Tuning::default());
     let send = |headers: &Headers, body| post(app.address, "/github", headers, body).status;
     let quarantined = || rows(&*store).2;
@@ -577,7 +577,7 @@ fn a_slow_body_is_408_and_a_broken_one_claims_nothing<S: Store>() {
     assert_eq!(rows(&*store).1, 1);
 }
 
-fn the_unauthenticated_budget_drops_the_slowest<S: Store>() {
+fn g1_the_unauthenticated_budget_drops_the_slowest<S: Store>() {
     let (_store, app) = start::<S>(Tuning {
         unauthenticated_bytes: 1024 * 1024,
         ..Tuning::default()
@@ -601,7 +601,7 @@ fn the_unauthenticated_budget_drops_the_slowest<S: Store>() {
     drop(stalled);
 }
 
-fn unlisted_types_are_acknowledged_and_not_claimed<S: Store>() {
+fn d8_what_is_not_for_this_endpoint_is_acknowledged_and_not_claimed<S: Store>() {
     let (store, app) = start::<S>(Tuning::default());
     let (headers, body) = custom("unlisted", "nobody.wants.this");
     assert_eq!(post(app.address, "/custom", &headers, &body).status, 200);

@@ -46,7 +46,7 @@ impl Captured {
 
 /// One test: the subscriber and the recorder are the process's.
 #[test]
-fn no_secret_signature_body_or_error_text_comes_out() {
+fn f14_no_secret_signature_body_or_error_text_comes_out() {
     let logs = Captured::default();
     tracing_subscriber::fmt()
         .with_max_level(LevelFilter::TRACE)

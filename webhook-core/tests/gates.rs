@@ -39,7 +39,7 @@ fn the_matching_key_is_recorded_wherever_it_stands() {
 }
 
 #[test]
-fn stale_and_future_never_verify_but_say_whether_they_are_authentic() {
+fn e5_stale_and_future_never_verify_but_say_whether_they_are_authentic() {
     let keys = ring(&["0123456789abcdef"]);
     let other = ring(&["fedcba9876543210"]);
     for (at, ring, authentic) in [(NOW - 301, &keys, true), (NOW - 301, &other, false)] {

@@ -62,8 +62,8 @@ pub(crate) enum Settled {
     Escaped,
     /// The event is somebody else's now.
     LeaseLost,
-    /// The store was in the way or away: not counted.
-    Store(LedgerError),
+    /// The store was in the way or away: not counted. `None` if the handler was told first.
+    Store(Option<LedgerError>),
     /// Told to stop before the end.
     Cancelled,
 }
@@ -146,10 +146,16 @@ impl<L: Ledger> Lender<L> {
             Ended::Replied(reply) => self.complete(reply, canonical).await,
             Ended::Failed(error) => {
                 self.rollback().await;
-                Settled::Failed(error)
+                // Contention, or a store that went away, is not the handler's failure.
+                let cause = error.error().map(|cause| cause as &dyn std::error::Error);
+                if cause.is_some_and(|cause| self.ledger.is_to_blame(cause)) {
+                    Settled::Store(None)
+                } else {
+                    Settled::Failed(error)
+                }
             }
             Ended::Begin(BeginFault::LeaseLost) => Settled::LeaseLost,
-            Ended::Begin(BeginFault::Store(fault)) => Settled::Store(fault),
+            Ended::Begin(BeginFault::Store(fault)) => Settled::Store(Some(fault)),
             Ended::Cancelled => Settled::Cancelled,
             Ended::Overran => Settled::Broken("transaction_overran"),
             Ended::Panicked => Settled::Broken("panic"),
@@ -162,7 +168,7 @@ impl<L: Ledger> Lender<L> {
             return match self.ledger.complete(self.lease, done).await {
                 Ok(true) => Settled::Completed(reply),
                 Ok(false) => Settled::LeaseLost,
-                Err(fault) => Settled::Store(fault),
+                Err(fault) => Settled::Store(Some(fault)),
             };
         };
         match tx.complete(done).await {
@@ -170,7 +176,7 @@ impl<L: Ledger> Lender<L> {
             Ok(Committed::LeaseLost) => Settled::LeaseLost,
             Ok(Committed::Escaped) => Settled::Escaped,
             Ok(_) => Settled::Broken("transaction_aborted"),
-            Err(fault) => Settled::Store(fault),
+            Err(fault) => Settled::Store(Some(fault)),
         }
     }
 

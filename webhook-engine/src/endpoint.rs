@@ -360,6 +360,9 @@ impl<C> Built<C> {
     }
 
     fn check_bounds(&self) -> Result<(), &'static str> {
+        if self.lease < Duration::from_secs(1) || self.lease > LONGEST_LEASE {
+            return Err("the lease must be between 1 second and 1 hour");
+        }
         let positive = [
             self.body_timeout,
             self.acknowledge_within,
@@ -369,9 +372,6 @@ impl<C> Built<C> {
         ];
         if positive.iter().any(Duration::is_zero) {
             return Err("a time limit of zero");
-        }
-        if self.lease < Duration::from_secs(1) || self.lease > LONGEST_LEASE {
-            return Err("the lease must be between 1 second and 1 hour");
         }
         if self.max_transaction > self.lease.div_f64(2.0) {
             return Err("`max_transaction` must be at most half the lease");

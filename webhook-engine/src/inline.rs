@@ -93,7 +93,8 @@ async fn attempt<L: Ledger>(
             (Outcome::HandlerFailed, None)
         }
         Settled::LeaseLost => (Outcome::InFlight, None),
-        Settled::Store(fault) => unavailable(endpoint, &fault),
+        Settled::Store(Some(fault)) => unavailable(endpoint, &fault),
+        Settled::Store(None) => (Outcome::StoreUnavailable, None),
     }
 }
 

@@ -203,7 +203,10 @@ async fn record<L: Ledger>(
             next: dead,
         },
         Settled::Store(fault) => Failure {
-            error: fault.to_string(),
+            error: fault.map_or_else(
+                || "the handler met contention".to_owned(),
+                |fault| fault.to_string(),
+            ),
             counted: false,
             next: Next::Retry(Duration::from_millis(rand::random_range(50..500))),
         },

@@ -8,5 +8,5 @@ async fn on_push(_db: &mut SqliteConnection) -> Result<(), HandlerError> {
 }
 
 fn main() {
-    let _ = Stripe;
+    let _ = Stripe::live();
 }

@@ -12,5 +12,5 @@ impl Shop {
 }
 
 fn main() {
-    let _ = (Shop, Shop::on_push, Stripe);
+    let _ = (Shop, Shop::on_push, Stripe::live());
 }

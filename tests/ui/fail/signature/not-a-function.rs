@@ -5,5 +5,5 @@ use webhook_stripe::Stripe;
 struct OnPush;
 
 fn main() {
-    let _ = (OnPush, Stripe);
+    let _ = (OnPush, Stripe::live());
 }

@@ -10,5 +10,5 @@ async fn on_push(_db: &mut SqliteConnection) -> Result<(), HandlerError> {
 }
 
 fn main() {
-    let _ = (GitHub, Stripe);
+    let _ = Stripe::live();
 }
