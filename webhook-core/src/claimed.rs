@@ -1,103 +1,24 @@
-//! A claimed event, and what a handler may take from it.
+//! A claimed event, bound to the handler that runs it.
 
 use std::fmt;
-use std::ops::Deref;
 use std::sync::Arc;
 
-use bytes::Bytes;
 use serde::de::DeserializeOwned;
-use sha2::{Digest as _, Sha256};
 
-use crate::claim::ClaimKey;
-use crate::handler::{BeginError, DataMap, HandlerError, HandlerSpec, Lend, MissingData};
-use crate::headers::KeptHeaders;
-use crate::hex;
-use crate::identity::{Account, EventId, EventType, Signed, Unsigned};
+use crate::data::DataMap;
+use crate::handler_spec::HandlerSpec;
 use crate::json;
 use crate::ledger::Leased;
-use crate::provider::{DynProvider, Provider};
+use crate::provider::DynProvider;
 
 /// An event whose claim was won: the last step before a handler.
 ///
 /// Made from a [`Leased`] event, which only a ledger hands out.
 pub struct Claimed {
-    leased: Leased,
-    provider: Arc<dyn DynProvider>,
-    handler: &'static HandlerSpec,
-    data: DataMap,
-}
-
-/// An argument of a handler for events of `P`.
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot be an argument of a `{P}` webhook handler",
-    label = "would be available before the delivery is verified and claimed, or says nothing about it",
-    note = "handlers take `Event<T>`, `RawEvent`, `Data<T>`, `EventId`, `Delivery`, `EffectKey`, `Tx<'_, C>` and one `&mut` connection"
-)]
-pub trait FromClaimed<P>: Sized + Send {
-    /// Take it.
-    ///
-    /// # Errors
-    ///
-    /// A failed attempt, for example an undecodable payload.
-    fn from_claimed(claimed: &Claimed) -> Result<Self, HandlerError>;
-
-    /// Check at build time that it will be there.
-    ///
-    /// # Errors
-    ///
-    /// [`MissingData`].
-    fn require(_data: &DataMap) -> Result<(), MissingData> {
-        Ok(())
-    }
-}
-
-/// A provider whose ids and types are signed.
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` does not sign its event ids and types",
-    label = "this value is not authentic",
-    note = "take `Unsigned<EventId>` or `Unsigned<EventType>` and decide what it is worth"
-)]
-pub trait SignedIdentity: Provider {}
-
-/// The event's payload, decoded.
-///
-/// A payload that does not decode makes the event a dead letter; it never runs half-read.
-#[derive(Debug, Clone)]
-pub struct Event<T>(T);
-
-/// The event's whole JSON as stored, undecoded.
-#[derive(Debug, Clone)]
-pub struct RawEvent(Bytes);
-
-/// A shared value given to the builder.
-#[derive(Debug)]
-pub struct Data<T>(Arc<T>);
-
-/// How the event came, and how often it was tried.
-#[derive(Debug, Clone)]
-pub struct Delivery {
-    endpoint: Arc<str>,
-    provider: &'static str,
-    tenant: Option<String>,
-    account: Option<Account>,
-    key_id: Option<String>,
-    signed_at: Option<i64>,
-    received_at: i64,
-    attempt: u32,
-    headers: KeptHeaders,
-}
-
-/// A key that is the same for every attempt of this handler on this event: hand it downstream as an
-/// idempotency key. 67 characters of `A-Z a-z 0-9 _`.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct EffectKey(String);
-
-/// The attempt's transaction, not yet begun.
-///
-/// For handlers with slow work before their effect: no transaction, lock or connection is held until
-/// [`Tx::begin`]. On SQLite this is what keeps the writer free.
-pub struct Tx<'t, C> {
-    lend: &'t mut dyn Lend<C>,
+    pub(crate) leased: Leased,
+    pub(crate) provider: Arc<dyn DynProvider>,
+    pub(crate) handler: &'static HandlerSpec,
+    pub(crate) data: DataMap,
 }
 
 impl Claimed {
@@ -124,135 +45,8 @@ impl Claimed {
         }
     }
 
-    fn decode<T: DeserializeOwned>(&self) -> Result<T, serde_json::Error> {
+    pub(crate) fn decode<T: DeserializeOwned>(&self) -> Result<T, serde_json::Error> {
         serde_json::from_slice(self.payload()?)
-    }
-}
-
-impl<T> Event<T> {
-    /// The payload.
-    pub fn into_inner(self) -> T {
-        self.0
-    }
-}
-
-impl RawEvent {
-    /// The JSON text.
-    pub fn into_bytes(self) -> Bytes {
-        self.0
-    }
-}
-
-impl Deref for RawEvent {
-    type Target = [u8];
-
-    fn deref(&self) -> &[u8] {
-        &self.0
-    }
-}
-
-impl<T> Deref for Event<T> {
-    type Target = T;
-
-    fn deref(&self) -> &T {
-        &self.0
-    }
-}
-
-impl<T> Deref for Data<T> {
-    type Target = T;
-
-    fn deref(&self) -> &T {
-        &self.0
-    }
-}
-
-impl<T> Clone for Data<T> {
-    fn clone(&self) -> Self {
-        Self(self.0.clone())
-    }
-}
-
-impl Delivery {
-    /// The endpoint's stable name.
-    pub fn endpoint(&self) -> &str {
-        &self.endpoint
-    }
-
-    /// The provider's name.
-    pub fn provider(&self) -> &'static str {
-        self.provider
-    }
-
-    /// The tenant whose key signed it.
-    pub fn tenant(&self) -> Option<&str> {
-        self.tenant.as_deref()
-    }
-
-    /// The provider's account it belongs to.
-    pub fn account(&self) -> Option<&Account> {
-        self.account.as_ref()
-    }
-
-    /// The id of the key that verified it.
-    pub fn key_id(&self) -> Option<&str> {
-        self.key_id.as_deref()
-    }
-
-    /// The signed timestamp, in Unix seconds.
-    pub fn signed_at(&self) -> Option<i64> {
-        self.signed_at
-    }
-
-    /// When the ledger stored it, in Unix seconds of the store's clock.
-    pub fn received_at(&self) -> i64 {
-        self.received_at
-    }
-
-    /// Which run of the handler this is, from 1.
-    pub fn attempt(&self) -> u32 {
-        self.attempt
-    }
-
-    /// An unsigned header that the provider keeps.
-    pub fn unsigned_header(&self, name: &str) -> Option<Unsigned<&str>> {
-        self.headers.get(name).map(Unsigned::new)
-    }
-}
-
-impl EffectKey {
-    /// The text.
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-}
-
-impl fmt::Display for EffectKey {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl<'t, C> Tx<'t, C> {
-    #[doc(hidden)]
-    pub fn new(lend: &'t mut dyn Lend<C>) -> Self {
-        Self { lend }
-    }
-
-    /// Begin the transaction, or return to it. What is done on the connection commits with the
-    /// event's completion, or not at all.
-    ///
-    /// # Errors
-    ///
-    /// [`BeginError`] if the store is busy or gone, or the lease is lost.
-    pub async fn begin(&mut self) -> Result<&mut C, BeginError> {
-        self.lend.begin().await
-    }
-}
-
-impl<C> fmt::Debug for Tx<'_, C> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Tx(..)")
     }
 }
 
@@ -262,95 +56,5 @@ impl fmt::Debug for Claimed {
             .field("endpoint", &self.leased.event.endpoint)
             .field("handler", &self.handler.name)
             .finish_non_exhaustive()
-    }
-}
-
-#[diagnostic::do_not_recommend]
-impl<P: Provider<Identity = Signed>> SignedIdentity for P {}
-
-impl<P: Provider, T: DeserializeOwned + Send> FromClaimed<P> for Event<T> {
-    fn from_claimed(claimed: &Claimed) -> Result<Self, HandlerError> {
-        claimed
-            .decode()
-            .map(Event)
-            .map_err(|_| HandlerError::undecodable(std::any::type_name::<T>()))
-    }
-}
-
-impl<P: Provider> FromClaimed<P> for RawEvent {
-    fn from_claimed(claimed: &Claimed) -> Result<Self, HandlerError> {
-        Ok(Self(claimed.leased.event.payload.clone()))
-    }
-}
-
-impl<P: Provider, T: Send + Sync + 'static> FromClaimed<P> for Data<T> {
-    fn from_claimed(claimed: &Claimed) -> Result<Self, HandlerError> {
-        Ok(Self(claimed.data.get()?))
-    }
-
-    fn require(data: &DataMap) -> Result<(), MissingData> {
-        data.get::<T>().map(drop)
-    }
-}
-
-impl<P: SignedIdentity> FromClaimed<P> for EventId {
-    fn from_claimed(claimed: &Claimed) -> Result<Self, HandlerError> {
-        Ok(claimed.leased.event.id.clone())
-    }
-}
-
-impl<P: Provider> FromClaimed<P> for Unsigned<EventId> {
-    fn from_claimed(claimed: &Claimed) -> Result<Self, HandlerError> {
-        Ok(Self::new(claimed.leased.event.id.clone()))
-    }
-}
-
-impl<P: SignedIdentity> FromClaimed<P> for EventType {
-    fn from_claimed(claimed: &Claimed) -> Result<Self, HandlerError> {
-        Ok(claimed.leased.event.event_type.clone())
-    }
-}
-
-impl<P: Provider> FromClaimed<P> for Unsigned<EventType> {
-    fn from_claimed(claimed: &Claimed) -> Result<Self, HandlerError> {
-        Ok(Self::new(claimed.leased.event.event_type.clone()))
-    }
-}
-
-impl<P: Provider> FromClaimed<P> for Delivery {
-    fn from_claimed(claimed: &Claimed) -> Result<Self, HandlerError> {
-        let Leased {
-            event,
-            failures,
-            crashes,
-            ..
-        } = &claimed.leased;
-        Ok(Self {
-            endpoint: event.endpoint.clone(),
-            provider: claimed.provider.spec().name(),
-            tenant: event.principal.clone(),
-            account: event.account.clone(),
-            key_id: event.key_id.clone(),
-            signed_at: event.signed_at,
-            received_at: event.received_at,
-            attempt: failures.saturating_add(*crashes).saturating_add(1),
-            headers: event.headers.clone(),
-        })
-    }
-}
-
-impl<P: Provider> FromClaimed<P> for EffectKey {
-    fn from_claimed(claimed: &Claimed) -> Result<Self, HandlerError> {
-        let event = &claimed.leased.event;
-        let key = ClaimKey::by_id(
-            &event.endpoint,
-            event.principal.as_deref(),
-            event.account.as_ref().map(Account::as_str),
-            event.id.as_str(),
-        );
-        let mut hash = Sha256::new();
-        hash.update(key.as_bytes());
-        hash.update(claimed.handler.name.as_bytes());
-        Ok(Self(format!("wh_{}", hex::encode(&hash.finalize()))))
     }
 }

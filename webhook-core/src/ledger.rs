@@ -7,12 +7,15 @@ use std::time::Duration;
 
 use bytes::Bytes;
 
-use crate::claim::{Claim, InboxId, NewEvent, Quarantine};
+use crate::claim::{Claim, NewEvent};
 use crate::digest::ContentDigest;
-use crate::handler::Reply;
+
 use crate::headers::KeptHeaders;
 use crate::identity::{Account, EventId, EventType};
+use crate::inbox_id::InboxId;
 use crate::keyring::KeyFingerprint;
+use crate::reply::Reply;
+use crate::rules::Quarantine;
 
 /// A durable store of claims, events and quarantine.
 ///

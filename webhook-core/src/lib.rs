@@ -14,21 +14,31 @@ pub mod bounds;
 pub mod danger;
 pub mod ledger;
 
+mod arguments;
 mod canonical;
 mod claim;
 mod claimed;
 mod clock;
+mod data;
 mod digest;
 mod envelope;
+mod fault;
+mod future;
 mod handler;
+mod handler_spec;
 mod head;
 mod headers;
 mod hex;
 mod identity;
+mod inbox_id;
 mod json;
+mod judge;
 mod keyring;
+mod lend;
 mod outcome;
 mod provider;
+mod reply;
+mod rules;
 mod secret;
 mod sign;
 mod source;
@@ -37,34 +47,37 @@ mod verify;
 mod window;
 mod wire;
 
+pub use arguments::{Data, Delivery, EffectKey, Event, FromClaimed, RawEvent, SignedIdentity};
 pub use canonical::canonical_digest;
-pub use claim::{
-    Claim, ClaimKey, ClaimScope, HeldEvent, Holder, InboxId, NewEvent, Quarantine, State, Verdict,
-};
-pub use claimed::{
-    Claimed, Data, Delivery, EffectKey, Event, FromClaimed, RawEvent, SignedIdentity, Tx,
-};
+pub use claim::{Claim, ClaimKey, ClaimScope, NewEvent};
+pub use claimed::Claimed;
 pub use clock::Clock;
+pub use data::{DataMap, MissingData};
 pub use digest::ContentDigest;
 pub use envelope::{Algorithm, Candidate, Envelope, Segment, Tag};
-pub use handler::{
-    BeginError, BoxFuture, ConnectionUse, DataMap, Disposition, Handler, HandlerError,
-    HandlerResult, HandlerSpec, IntoFault, IntoReply, Lend, MissingData, Mode, OrElse, Reply,
-};
+pub use fault::{Disposition, HandlerError, HandlerResult, IntoFault, IntoReply, OrElse};
+pub use future::BoxFuture;
+pub use handler::Handler;
+pub use handler_spec::{ConnectionUse, HandlerSpec, Mode};
 pub use head::{Head, Malformed};
 pub use headers::KeptHeaders;
 pub use identity::{
     Account, EventId, EventType, Identities, Identity, IdentityKind, InvalidEvent, Relabelable,
     Signed, Unsigned,
 };
+pub use inbox_id::InboxId;
 pub use json::json_object;
+pub use judge::Judged;
 pub use keyring::{KeyConfig, KeyFingerprint, Keyring, KeyringError, SecretFormat};
+pub use lend::{BeginError, Lend, Tx};
 pub use outcome::{Answer, Outcome};
 pub use provider::{DynProvider, Handshake, Provider, Redelivery, Resigns, Spec};
+pub use reply::Reply;
+pub use rules::{HeldEvent, Holder, Quarantine, State, Verdict};
 pub use secret::Secret;
 pub use sign::{SignedTag, Signing};
 pub use source::{KeyFault, KeyQuery, KeySource};
 pub use timestamp::{Arrival, Timestamp};
-pub use verify::{Judged, MatchedKey, Rejection, Verified, Verifier};
+pub use verify::{MatchedKey, Rejection, Verified, Verifier};
 pub use window::{Freshness, Window, WindowError};
 pub use wire::{Grammar, Part, Wire};

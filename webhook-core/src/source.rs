@@ -3,7 +3,7 @@
 use std::fmt::Debug;
 use std::sync::Arc;
 
-use crate::handler::BoxFuture;
+use crate::future::BoxFuture;
 use crate::keyring::Keyring;
 
 /// What may choose a keyring: never anything but this, and never the body.

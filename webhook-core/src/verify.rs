@@ -1,4 +1,4 @@
-//! From a request's head to authentic bytes: judged, keyed, fed, finished. Each step takes `self`.
+//! From a judged head to authentic bytes: MACs begun, fed, compared. Each step takes `self`.
 
 use std::fmt;
 use std::sync::Arc;
@@ -16,18 +16,10 @@ use crate::head::{Head, Malformed};
 use crate::identity::InvalidEvent;
 use crate::json;
 use crate::keyring::{Key, KeyFingerprint, Keyring};
-use crate::provider::DynProvider;
 use crate::timestamp::Arrival;
-use crate::window::{Freshness, Window};
+use crate::window::Freshness;
 
-/// A head whose bounds, grammar and time were judged. First step.
-#[derive(Debug)]
-pub struct Judged<'r> {
-    envelope: Envelope<'r>,
-    freshness: Freshness,
-}
-
-/// MACs under way: feed it the body as it arrives. Second step.
+/// MACs under way: feed it the body as it arrives.
 ///
 /// It keeps the very bytes it hashes, so that what is verified is what is parsed.
 pub struct Verifier {
@@ -107,58 +99,20 @@ enum Body {
     Joined(BytesMut),
 }
 
-impl<'r> Judged<'r> {
-    /// Read the envelope from `head` and judge its time at `arrival`.
-    ///
-    /// A stale or future envelope is judged too: it can go on to learn whether it is authentic,
-    /// but never becomes [`Verified`].
-    ///
-    /// # Errors
-    ///
-    /// [`Rejection::Malformed`].
-    pub fn judge(
-        provider: &dyn DynProvider,
-        head: &Head<'r>,
-        window: Window,
-        arrival: Arrival,
-    ) -> Result<Self, Rejection> {
-        let envelope = provider.envelope(head)?;
-        envelope.check(provider.spec().is_timestamped())?;
-        let freshness = envelope
-            .timestamp
-            .as_ref()
-            .map_or(Freshness::Fresh, |timestamp| {
-                window.judge(timestamp, arrival)
-            });
-        Ok(Self {
-            envelope,
-            freshness,
-        })
-    }
-
-    /// What the timestamp is worth.
-    pub fn freshness(&self) -> Freshness {
-        self.freshness
-    }
-
+impl Verifier {
     /// Take up the keys live at `now` that a candidate may have been made with, and begin their MACs.
-    ///
-    /// A candidate that names a key is tried with that key only.
-    ///
-    /// # Errors
-    ///
-    /// [`Rejection::UnknownKey`] if nothing is left to try.
-    pub fn keyed(
-        self,
+    pub(crate) fn begin(
+        envelope: Envelope<'_>,
+        freshness: Freshness,
         keys: &Keyring,
         now: Arrival,
         max_body_bytes: usize,
-    ) -> Result<Verifier, Rejection> {
+    ) -> Result<Self, Rejection> {
         let Envelope {
             timestamp,
             candidates,
             content,
-        } = self.envelope;
+        } = envelope;
         let mut lanes: SmallVec<[Lane; MAX_KEYS]> = SmallVec::new();
         let mut kept = SmallVec::new();
         for key in keys.live(now) {
@@ -202,20 +156,18 @@ impl<'r> Judged<'r> {
                 }
             }
         }
-        Ok(Verifier {
+        Ok(Self {
             lanes,
             candidates: kept,
             suffix,
             principal: keys.owner().cloned(),
             body: Body::Whole(Bytes::new()),
             max_body_bytes,
-            freshness: self.freshness,
+            freshness,
             signed_at: timestamp.map(|timestamp| timestamp.unix_secs()),
         })
     }
-}
 
-impl Verifier {
     /// Feed the next piece of the raw body.
     ///
     /// # Errors

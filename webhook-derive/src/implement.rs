@@ -12,7 +12,7 @@ use syn::{Ident, ReturnType};
 
 use crate::check::Plan;
 use crate::handler::{Function, Source};
-use crate::span::{bound, starts};
+use crate::span::{self, bound, starts};
 
 /// `impl Handler<Provider, Connection> for on_push`.
 pub(crate) fn implementation(plan: &Plan<'_>, function: &Function) -> TokenStream {
@@ -162,15 +162,15 @@ fn call(plan: &Plan<'_>, function: &Function, bounds: &TokenStream) -> TokenStre
         names.push(name);
     }
     let into_result = match &function.sig.output {
-        ReturnType::Default => quote!(::webhook_actix::__private::HandlerResult),
-        ReturnType::Type(_, ty) => bound(ty, "HandlerResult", &TokenStream::new()),
+        ReturnType::Default => quote!(::webhook_actix::__private::HandlerResult::into_result),
+        ReturnType::Type(_, ty) => span::function(ty, "HandlerResult", "into_result"),
     };
     let body = quote! {
         let (#(#taken,)*) = #take::<#parameters>(__claimed)?;
         #lent
         let __answer = #ident::<#parameters>(#(#names),*).await;
         // A step of its own: called directly, the compiler would underline the argument.
-        let __into_result = #into_result::into_result;
+        let __into_result = #into_result;
         __into_result(__answer)
     };
     // At the name, where a future that is not `Send` is told.

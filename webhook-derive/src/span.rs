@@ -12,8 +12,16 @@ pub(crate) fn bound(like: &impl ToTokens, name: &str, arguments: &TokenStream) -
     if arguments.is_empty() {
         return quote!(#module #name);
     }
-    let close = quote_spanned!(last=> >);
-    quote!(#module #name<#arguments #close)
+    let (open, close) = (quote_spanned!(last=> <), quote_spanned!(last=> >));
+    quote!(#module #name #open #arguments #close)
+}
+
+/// The path of such a trait's function, underlined in the same way.
+pub(crate) fn function(like: &impl ToTokens, name: &str, function: &str) -> TokenStream {
+    let path = bound(like, name, &TokenStream::new());
+    let (_, last) = ends(like);
+    let function = Ident::new(function, last);
+    quote!(#path::#function)
 }
 
 /// The same tokens as the macro's own: no lint counts them as the author's.

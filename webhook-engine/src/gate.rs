@@ -5,27 +5,26 @@ use std::time::Duration;
 use webhook_core::ledger::Ledger;
 use webhook_core::{Freshness, Head, Judged, KeyFault, KeyQuery, Outcome, Rejection, Verifier};
 
-use crate::handle::EndpointHandle;
 use crate::keys::KeyStore;
 use crate::response::Reception;
-use crate::shared::Evidence;
+use crate::shared::{Evidence, Site};
 
 /// Longest look-up of a tenant's keys.
 const KEY_LOOKUP: Duration = Duration::from_secs(1);
 
 /// Judge `head`; the verifier for its body, or the refusal.
 pub(crate) async fn admit<L: Ledger>(
-    endpoint: &EndpointHandle<L>,
+    site: &Site<L>,
     head: &Head<'_>,
     tenant: Option<&str>,
 ) -> Result<Verifier, Reception> {
-    let built = &endpoint.served().built;
-    let shared = endpoint.shared();
-    let refuse = |outcome| Err(endpoint.reception(outcome));
+    let built = site.built();
+    let shared = &site.shared;
+    let refuse = |outcome| Err(site.reception(outcome));
     if shared.life.accepting.is_cancelled() || shared.runtimes.get().is_none() {
         return refuse(Outcome::StoreUnavailable);
     }
-    if !has_plain_coding(head) || !has_known_type(endpoint, head) {
+    if !has_plain_coding(head) || !has_known_type(site, head) {
         return refuse(Outcome::UnsupportedMedia);
     }
     let Ok(announced) = announced_length(head) else {
@@ -75,8 +74,8 @@ fn has_plain_coding(head: &Head<'_>) -> bool {
 }
 
 /// No media type, or one the provider sends.
-fn has_known_type<L: Ledger>(endpoint: &EndpointHandle<L>, head: &Head<'_>) -> bool {
-    let spec = endpoint.served().built.provider.spec();
+fn has_known_type<L: Ledger>(site: &Site<L>, head: &Head<'_>) -> bool {
+    let spec = site.built().provider.spec();
     head.all("content-type")
         .all(|value| std::str::from_utf8(value).is_ok_and(|value| spec.accepts_content_type(value)))
 }

@@ -1,7 +1,6 @@
 //! One endpoint as an HTTP adapter sees it.
 
 use std::fmt;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use webhook_core::ledger::Ledger;
@@ -9,44 +8,41 @@ use webhook_core::{Head, Outcome, Rejection, Verified, Verifier};
 
 use crate::budget::Budget;
 use crate::response::Reception;
-use crate::shared::{Served, Shared};
+use crate::shared::Site;
 use crate::{gate, receive, telemetry};
 
 /// An endpoint for an HTTP adapter: `admit` the head, feed the body, `receive` what was verified,
 /// and `observe` the answer.
-pub struct EndpointHandle<L: Ledger> {
-    shared: Arc<Shared<L>>,
-    served: Arc<Served<L::Conn>>,
-}
+pub struct EndpointHandle<L: Ledger>(Site<L>);
 
 impl<L: Ledger> EndpointHandle<L> {
-    pub(crate) fn new(shared: Arc<Shared<L>>, served: Arc<Served<L::Conn>>) -> Self {
-        Self { shared, served }
+    pub(crate) fn new(site: Site<L>) -> Self {
+        Self(site)
     }
 
     /// Its path, perhaps with a `{tenant}` parameter.
     pub fn path(&self) -> &str {
-        &self.served.built.path
+        &self.0.served.built.path
     }
 
     /// Its name.
     pub fn name(&self) -> &str {
-        &self.served.built.name
+        &self.0.served.built.name
     }
 
     /// Its provider's name.
     pub fn provider(&self) -> &'static str {
-        self.served.built.provider.spec().name()
+        self.0.served.built.provider.spec().name()
     }
 
     /// Longest time a body may take to arrive.
     pub fn body_timeout(&self) -> Duration {
-        self.served.built.body_timeout
+        self.0.served.built.body_timeout
     }
 
     /// The process's budget of unauthenticated bytes.
     pub fn budget(&self) -> &Budget {
-        &self.shared.budget
+        &self.0.shared.budget
     }
 
     /// Judge the head before a byte of the body is read. `tenant` comes from the path.
@@ -59,24 +55,24 @@ impl<L: Ledger> EndpointHandle<L> {
         head: &Head<'_>,
         tenant: Option<&str>,
     ) -> Result<Verifier, Reception> {
-        gate::admit(self, head, tenant).await
+        gate::admit(&self.0, head, tenant).await
     }
 
     /// Identify, claim and, for inline handlers, run what was verified.
     ///
     /// What was begun goes on if the returned future is dropped: a client that hangs up loses nothing.
     pub async fn receive(&self, verified: Verified<'_>) -> Reception {
-        receive::receive(self, verified).await
+        receive::receive(&self.0, verified).await
     }
 
     /// The answer to a rejection while the body arrived.
     pub fn rejected(&self, rejection: Rejection) -> Reception {
-        self.reception(rejection.into())
+        self.0.reception(rejection.into())
     }
 
     /// The standard answer to `outcome`.
     pub fn reception(&self, outcome: Outcome) -> Reception {
-        Reception::of(outcome, self.served.built.provider.spec().success())
+        self.0.reception(outcome)
     }
 
     /// Count the answer and write it into the current span.
@@ -91,19 +87,11 @@ impl<L: Ledger> EndpointHandle<L> {
             began.elapsed(),
         );
     }
-
-    pub(crate) fn shared(&self) -> &Arc<Shared<L>> {
-        &self.shared
-    }
-
-    pub(crate) fn served(&self) -> &Arc<Served<L::Conn>> {
-        &self.served
-    }
 }
 
 impl<L: Ledger> Clone for EndpointHandle<L> {
     fn clone(&self) -> Self {
-        Self::new(self.shared.clone(), self.served.clone())
+        Self(self.0.clone())
     }
 }
 

@@ -3,41 +3,38 @@
 use std::time::Duration;
 
 use tokio::time::Instant;
-use webhook_core::ledger::{Inline, Leased, Ledger, LedgerError, LedgerTx as _, TxLimits};
+use webhook_core::ledger::{Inline, Leased, Ledger, LedgerTx as _, TxLimits};
 use webhook_core::{Disposition, NewEvent, Outcome, Reply};
 
 use crate::attempt::{Lender, Settled, bind};
 use crate::endpoint::OnFailure;
-use crate::handle::EndpointHandle;
-use crate::{receive, telemetry};
+use crate::settled::{outcome, unavailable};
+use crate::shared::Site;
+use crate::telemetry;
 
 type Ran = (Outcome, Option<Reply>);
 
 /// Run `event` to its end on the engine's own threads; the request only waits.
-pub(crate) async fn run<L: Ledger>(endpoint: EndpointHandle<L>, event: NewEvent) -> Ran {
-    let Some(runtimes) = endpoint.shared().runtimes.get() else {
+pub(crate) async fn run<L: Ledger>(site: Site<L>, event: NewEvent) -> Ran {
+    let Some(runtimes) = site.shared.runtimes.get() else {
         return (Outcome::StoreUnavailable, None);
     };
     #[expect(
         clippy::arithmetic_side_effects,
         reason = "the deadline is at most an hour"
     )]
-    let deadline = Instant::now() + endpoint.served().built.inline_deadline;
-    let task = endpoint.shared().life.deliveries.track_future({
-        let endpoint = endpoint.clone();
-        async move { attempt(&endpoint, event, deadline).await }
+    let deadline = Instant::now() + site.built().inline_deadline;
+    let task = site.shared.life.deliveries.track_future({
+        let site = site.clone();
+        async move { attempt(&site, event, deadline).await }
     });
     let ran = runtimes.handlers().spawn(task).await;
     ran.unwrap_or((Outcome::HandlerFailed, None))
 }
 
-async fn attempt<L: Ledger>(
-    endpoint: &EndpointHandle<L>,
-    event: NewEvent,
-    deadline: Instant,
-) -> Ran {
-    let shared = endpoint.shared();
-    let built = &endpoint.served().built;
+async fn attempt<L: Ledger>(site: &Site<L>, event: NewEvent, deadline: Instant) -> Ran {
+    let shared = &site.shared;
+    let built = site.built();
     // Copies of one event wait here, without a connection, and find its outcome afterwards.
     let in_time = async {
         let alone = shared.single_flight.enter(event.id_key()).await;
@@ -54,9 +51,9 @@ async fn attempt<L: Ledger>(
     let begun = shared.ledger.begin_inline(event.clone(), limits);
     let (tx, leased) = match tokio::time::timeout_at(deadline, begun).await {
         Ok(Ok(Inline::Granted(tx, leased))) => (tx, *leased),
-        Ok(Ok(Inline::Settled(claim))) => return receive::outcome(&built.name, claim),
+        Ok(Ok(Inline::Settled(claim))) => return outcome(&built.name, claim),
         Ok(Ok(_)) => return (Outcome::StoreUnavailable, None),
-        Ok(Err(fault)) => return unavailable(endpoint, &fault),
+        Ok(Err(fault)) => return (unavailable(&built.name, &fault), None),
         Err(_) => return (Outcome::Deadline, None),
     };
     let started = std::time::Instant::now();
@@ -73,71 +70,71 @@ async fn attempt<L: Ledger>(
     match settled {
         Settled::Completed(reply) => (Outcome::Completed, Some(reply)),
         Settled::Failed(error) if error.disposition() == Disposition::Ignore => {
-            complete_without_effect(endpoint, event, limits).await
+            complete_without_effect(site, event, limits).await
         }
         Settled::Failed(error) => {
             tracing::warn!(endpoint = %built.name, handler = name, %error, "inline handler failed");
             let hopeless = error.disposition() == Disposition::DeadLetter;
-            failed(endpoint, event, hopeless).await
+            failed(site, event, hopeless).await
         }
         Settled::Broken(why) => {
             tracing::warn!(endpoint = %built.name, handler = name, why, "inline attempt failed");
-            failed(endpoint, event, false).await
+            failed(site, event, false).await
         }
         Settled::Cancelled => {
             tracing::warn!(endpoint = %built.name, handler = name, "inline deadline passed");
-            failed(endpoint, event, false).await
+            failed(site, event, false).await
         }
         Settled::Escaped => {
             tracing::error!(endpoint = %built.name, handler = name, "handler ended the transaction itself");
             (Outcome::HandlerFailed, None)
         }
         Settled::LeaseLost => (Outcome::InFlight, None),
-        Settled::Store(Some(fault)) => unavailable(endpoint, &fault),
+        Settled::Store(Some(fault)) => (unavailable(&site.built().name, &fault), None),
         Settled::Store(None) => (Outcome::StoreUnavailable, None),
     }
 }
 
 /// After the rollback: leave the event to the workers, or to the provider's retry. A hopeless event
 /// goes to the inbox in any case: that is where dead letters are kept.
-async fn failed<L: Ledger>(endpoint: &EndpointHandle<L>, event: NewEvent, hopeless: bool) -> Ran {
-    let built = &endpoint.served().built;
+async fn failed<L: Ledger>(site: &Site<L>, event: NewEvent, hopeless: bool) -> Ran {
+    let built = site.built();
     if built.on_failure == OnFailure::Refuse && !hopeless {
         return (Outcome::HandlerFailed, None);
     }
-    let claim = endpoint.shared().ledger.claim(vec![event]);
+    let claim = site.shared.ledger.claim(vec![event]);
     match tokio::time::timeout(built.acknowledge_within, claim).await {
         Ok(Ok(claims)) => {
-            endpoint.served().bell.notify_one();
+            site.served.bell.notify_one();
             let claim = claims.into_iter().next();
             claim.map_or((Outcome::StoreUnavailable, None), |claim| {
-                receive::outcome(&built.name, claim)
+                outcome(&built.name, claim)
             })
         }
-        Ok(Err(fault)) => unavailable(endpoint, &fault),
+        Ok(Err(fault)) => (unavailable(&site.built().name, &fault), None),
         Err(_) => (Outcome::Deadline, None),
     }
 }
 
 /// The handler said there is nothing to do: complete the event, its effect undone.
 async fn complete_without_effect<L: Ledger>(
-    endpoint: &EndpointHandle<L>,
+    site: &Site<L>,
     event: NewEvent,
     limits: TxLimits,
 ) -> Ran {
     let canonical = event.canonical();
-    match endpoint.shared().ledger.begin_inline(event, limits).await {
+    match site.shared.ledger.begin_inline(event, limits).await {
         Ok(Inline::Granted(tx, _)) => {
             let done = webhook_core::ledger::Completion::new(Reply::default(), canonical);
             match tx.complete(done).await {
                 Ok(webhook_core::ledger::Committed::Committed) => (Outcome::Completed, None),
                 Ok(_) => (Outcome::HandlerFailed, None),
-                Err(fault) => unavailable(endpoint, &fault),
+                Err(fault) => (unavailable(&site.built().name, &fault), None),
             }
         }
-        Ok(Inline::Settled(claim)) => receive::outcome(endpoint.name(), claim),
+        Ok(Inline::Settled(claim)) => outcome(&site.built().name, claim),
         Ok(_) => (Outcome::StoreUnavailable, None),
-        Err(fault) => unavailable(endpoint, &fault),
+        Err(fault) => (unavailable(&site.built().name, &fault), None),
     }
 }
 
@@ -151,8 +148,4 @@ fn limits(deadline: Instant, lease: Duration) -> TxLimits {
         lock: left.mul_f64(0.8),
         lease,
     }
-}
-
-fn unavailable<L: Ledger>(endpoint: &EndpointHandle<L>, fault: &LedgerError) -> Ran {
-    (receive::unavailable(endpoint, fault).outcome, None)
 }

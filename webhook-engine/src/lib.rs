@@ -17,6 +17,7 @@ mod keys;
 mod receive;
 mod response;
 mod runtime;
+mod settled;
 mod shared;
 mod telemetry;
 mod webhooks;

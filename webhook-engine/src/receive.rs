@@ -2,10 +2,11 @@
 
 use webhook_core::bounds::MAX_EVENTS_PER_DELIVERY;
 use webhook_core::ledger::Ledger;
-use webhook_core::{Claim, InvalidEvent, NewEvent, Outcome, Quarantine, Reply, Verified};
+use webhook_core::{InvalidEvent, NewEvent, Outcome, Quarantine, Reply, Verified};
 
-use crate::handle::EndpointHandle;
 use crate::response::Reception;
+use crate::settled::{outcome, unavailable};
+use crate::shared::Site;
 use crate::{inline, telemetry};
 
 /// What the events of one delivery come down to.
@@ -20,13 +21,10 @@ struct Sorted {
     outcome: Option<Outcome>,
 }
 
-pub(crate) async fn receive<L: Ledger>(
-    endpoint: &EndpointHandle<L>,
-    verified: Verified<'_>,
-) -> Reception {
-    let shared = endpoint.shared();
+pub(crate) async fn receive<L: Ledger>(site: &Site<L>, verified: Verified<'_>) -> Reception {
+    let shared = &site.shared;
     let _token = shared.life.deliveries.token();
-    let built = &endpoint.served().built;
+    let built = site.built();
     let key_id = verified.key().id().map(|id| &**id);
     let skew = verified
         .signed_at()
@@ -37,26 +35,23 @@ pub(crate) async fn receive<L: Ledger>(
     match built.provider.handshake(&verified) {
         Ok(None) => {}
         Ok(Some(handshake)) => return Reception::handshake(handshake),
-        Err(fault) => return invalid(endpoint, fault),
+        Err(fault) => return invalid(site, fault),
     }
-    let sorted = match sort(endpoint, &verified) {
+    let sorted = match sort(site, &verified) {
         Ok(sorted) => sorted,
-        Err(fault) => return invalid(endpoint, fault),
+        Err(fault) => return invalid(site, fault),
     };
     drop(verified);
-    settle(endpoint, sorted).await
+    settle(site, sorted).await
 }
 
-fn invalid<L: Ledger>(endpoint: &EndpointHandle<L>, fault: InvalidEvent) -> Reception {
-    tracing::debug!(endpoint = endpoint.name(), %fault, "authentic delivery is no event");
-    endpoint.reception(Outcome::InvalidEvent)
+fn invalid<L: Ledger>(site: &Site<L>, fault: InvalidEvent) -> Reception {
+    tracing::debug!(endpoint = %site.built().name, %fault, "authentic delivery is no event");
+    site.reception(Outcome::InvalidEvent)
 }
 
-fn sort<L: Ledger>(
-    endpoint: &EndpointHandle<L>,
-    verified: &Verified<'_>,
-) -> Result<Sorted, InvalidEvent> {
-    let built = &endpoint.served().built;
+fn sort<L: Ledger>(site: &Site<L>, verified: &Verified<'_>) -> Result<Sorted, InvalidEvent> {
+    let built = site.built();
     let identities = built.provider.identities(verified)?;
     if !(1..=MAX_EVENTS_PER_DELIVERY).contains(&identities.len()) {
         return Err(InvalidEvent::Count);
@@ -92,55 +87,49 @@ fn sort<L: Ledger>(
 
 /// Make everything durable that the answer acknowledges. The first failure is the answer: what was
 /// stored before it is a duplicate when the provider comes again.
-async fn settle<L: Ledger>(endpoint: &EndpointHandle<L>, sorted: Sorted) -> Reception {
-    let built = &endpoint.served().built;
+async fn settle<L: Ledger>(site: &Site<L>, sorted: Sorted) -> Reception {
+    let built = site.built();
     let mut settled: Vec<(Outcome, Option<Reply>)> = Vec::new();
     settled.extend(sorted.outcome.map(|outcome| (outcome, None)));
     for event in sorted.relabelled {
-        let stored = endpoint
-            .shared()
-            .ledger
-            .quarantine(event, Quarantine::Relabelled);
+        let stored = site.shared.ledger.quarantine(event, Quarantine::Relabelled);
         match tokio::time::timeout(built.acknowledge_within, stored).await {
             Ok(Ok(())) => {
                 telemetry::quarantined(&built.name, Quarantine::Relabelled.as_str());
                 settled.push((Outcome::Quarantined, None));
             }
-            Ok(Err(fault)) => return unavailable(endpoint, &fault),
-            Err(_) => return endpoint.reception(Outcome::Deadline),
+            Ok(Err(fault)) => return site.reception(unavailable(&built.name, &fault)),
+            Err(_) => return site.reception(Outcome::Deadline),
         }
     }
     if !sorted.inbox.is_empty() {
-        let claim = endpoint.shared().ledger.claim(sorted.inbox);
+        let claim = site.shared.ledger.claim(sorted.inbox);
         match tokio::time::timeout(built.acknowledge_within, claim).await {
             Ok(Ok(claims)) => settled.extend(claims.into_iter().map(|claim| {
                 let (outcome, reply) = outcome(&built.name, claim);
                 if matches!(outcome, Outcome::Accepted | Outcome::Revived) {
-                    endpoint.served().bell.notify_one();
+                    site.served.bell.notify_one();
                 }
                 (outcome, reply)
             })),
-            Ok(Err(fault)) => return unavailable(endpoint, &fault),
+            Ok(Err(fault)) => return site.reception(unavailable(&built.name, &fault)),
             // The claim goes on; the provider's retry will find it.
-            Err(_) => return endpoint.reception(Outcome::Deadline),
+            Err(_) => return site.reception(Outcome::Deadline),
         }
     }
     for event in sorted.inline {
-        let ran = inline::run(endpoint.clone(), event).await;
+        let ran = inline::run(site.clone(), event).await;
         if ran.0.answer() != webhook_core::Answer::Success {
-            return endpoint.reception(ran.0);
+            return site.reception(ran.0);
         }
         settled.push(ran);
     }
-    answer(endpoint, settled)
+    answer(site, settled)
 }
 
 /// One event answers for itself; of several the first that is not plain success names the outcome.
-fn answer<L: Ledger>(
-    endpoint: &EndpointHandle<L>,
-    settled: Vec<(Outcome, Option<Reply>)>,
-) -> Reception {
-    let success = endpoint.served().built.provider.spec().success();
+fn answer<L: Ledger>(site: &Site<L>, settled: Vec<(Outcome, Option<Reply>)>) -> Reception {
+    let success = site.built().provider.spec().success();
     let remarkable = |outcome: &Outcome| !matches!(outcome, Outcome::Accepted | Outcome::Completed);
     let outcome = settled
         .iter()
@@ -152,28 +141,4 @@ fn answer<L: Ledger>(
         Ok([(outcome, Some(reply))]) => Reception::reply(outcome, success, &reply),
         _ => Reception::of(outcome, success),
     }
-}
-
-/// What a claim means for the sender.
-pub(crate) fn outcome(endpoint: &str, claim: Claim) -> (Outcome, Option<Reply>) {
-    match claim {
-        Claim::Duplicate { reply } => (Outcome::Duplicate, reply),
-        Claim::Quarantined(reason) => {
-            telemetry::quarantined(endpoint, reason.as_str());
-            tracing::warn!(endpoint, reason = reason.as_str(), "delivery quarantined");
-            (Outcome::Quarantined, None)
-        }
-        Claim::Revived => (Outcome::Revived, None),
-        Claim::Stored => (Outcome::Accepted, None),
-        // `InFlight`, and whatever a ledger may say that is none of the above: somebody has it.
-        _ => (Outcome::InFlight, None),
-    }
-}
-
-pub(crate) fn unavailable<L: Ledger>(
-    endpoint: &EndpointHandle<L>,
-    fault: &webhook_core::ledger::LedgerError,
-) -> Reception {
-    tracing::warn!(endpoint = endpoint.name(), %fault, "delivery not stored");
-    endpoint.reception(Outcome::StoreUnavailable)
 }

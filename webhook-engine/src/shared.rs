@@ -9,10 +9,11 @@ use tokio::sync::{Mutex as AsyncMutex, Notify, OwnedMutexGuard, Semaphore};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use webhook_core::ledger::Ledger;
-use webhook_core::{Arrival, ClaimKey, Clock, DataMap};
+use webhook_core::{Arrival, ClaimKey, Clock, DataMap, Outcome};
 
 use crate::budget::Budget;
 use crate::endpoint::Built;
+use crate::response::Reception;
 use crate::runtime::Runtimes;
 
 pub(crate) struct Shared<L: Ledger> {
@@ -35,6 +36,12 @@ pub(crate) struct Shared<L: Ledger> {
 pub(crate) struct Served<C> {
     pub(crate) built: Built<C>,
     pub(crate) bell: Notify,
+}
+
+/// One endpoint of one engine: where everything that happens to a delivery happens.
+pub(crate) struct Site<L: Ledger> {
+    pub(crate) shared: Arc<Shared<L>>,
+    pub(crate) served: Arc<Served<L::Conn>>,
 }
 
 /// The stages of shutdown, in the order in which they are cancelled.
@@ -63,6 +70,26 @@ pub(crate) struct SingleFlight(Mutex<HashMap<ClaimKey, Weak<AsyncMutex<()>>>>);
 impl<L: Ledger> Shared<L> {
     pub(crate) fn now(&self) -> Arrival {
         Arrival::observed(&*self.clock)
+    }
+}
+
+impl<L: Ledger> Site<L> {
+    pub(crate) fn built(&self) -> &Built<L::Conn> {
+        &self.served.built
+    }
+
+    /// The standard answer to `outcome`.
+    pub(crate) fn reception(&self, outcome: Outcome) -> Reception {
+        Reception::of(outcome, self.built().provider.spec().success())
+    }
+}
+
+impl<L: Ledger> Clone for Site<L> {
+    fn clone(&self) -> Self {
+        Self {
+            shared: self.shared.clone(),
+            served: self.served.clone(),
+        }
     }
 }
 

@@ -18,7 +18,7 @@ use crate::endpoint::{Built, Endpoint};
 use crate::handle::EndpointHandle;
 use crate::keys::KeyStore;
 use crate::runtime::Runtimes;
-use crate::shared::{Evidence, Life, Served, Shared, SingleFlight};
+use crate::shared::{Evidence, Life, Served, Shared, SingleFlight, Site};
 use crate::worker;
 
 /// A handle on the engine of one ledger. Cheap to clone; all clones are one engine.
@@ -237,10 +237,12 @@ impl<L: Ledger> Webhooks<L> {
 
     /// The endpoints, for an HTTP adapter.
     pub fn endpoints(&self) -> impl Iterator<Item = EndpointHandle<L>> {
-        self.shared
-            .endpoints
-            .iter()
-            .map(|served| EndpointHandle::new(self.shared.clone(), served.clone()))
+        self.shared.endpoints.iter().map(|served| {
+            EndpointHandle::new(Site {
+                shared: self.shared.clone(),
+                served: served.clone(),
+            })
+        })
     }
 
     /// The ledger.

@@ -7,42 +7,37 @@ use webhook_core::{
     Resigns, SecretFormat, Signed, Signing, Spec, Verified, Window, Wire,
 };
 
-use crate::event;
+use crate::event::{self, Wanted};
 
 /// Stripe, and which of its events an endpoint wants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Stripe {
-    /// `None`: both modes.
-    pub(crate) livemode: Option<bool>,
-    /// `None`: of any account.
-    pub(crate) connected: Option<bool>,
-}
+pub struct Stripe(Wanted);
 
 impl Stripe {
     /// Live-mode events of the account itself.
     pub const fn live() -> Self {
-        Self {
+        Self(Wanted {
             livemode: Some(true),
             connected: Some(false),
-        }
+        })
     }
 
     /// Test-mode events of the account itself.
     pub const fn test() -> Self {
-        Self {
+        Self(Wanted {
             livemode: Some(false),
-            ..Self::live()
-        }
+            ..Self::live().0
+        })
     }
 
     /// Events of the account itself in both modes.
     ///
     /// Money that moves in test mode is not money: only for handlers that look at the mode themselves.
     pub const fn any_mode() -> Self {
-        Self {
+        Self(Wanted {
             livemode: None,
-            ..Self::live()
-        }
+            ..Self::live().0
+        })
     }
 
     /// Events of connected accounts instead of the account's own.
@@ -50,7 +45,7 @@ impl Stripe {
     /// Whose they are is in the delivery's account.
     #[must_use]
     pub const fn connected_accounts(mut self) -> Self {
-        self.connected = Some(true);
+        self.0.connected = Some(true);
         self
     }
 
@@ -59,7 +54,7 @@ impl Stripe {
     /// Handlers must tell them apart: a connected account can bring about any event it likes.
     #[must_use]
     pub const fn any_account(mut self) -> Self {
-        self.connected = None;
+        self.0.connected = None;
         self
     }
 }
@@ -80,7 +75,7 @@ impl Provider for Stripe {
     }
 
     fn identities(&self, verified: &Verified<'_>) -> Result<Identities, InvalidEvent> {
-        let identity = event::identity(*self, verified.body())?;
+        let identity = event::identity(self.0, verified.body())?;
         Ok([identity].into_iter().collect())
     }
 }

@@ -5,8 +5,6 @@ use std::borrow::Cow;
 use serde::Deserialize;
 use webhook_core::{Account, EventId, EventType, Identity, InvalidEvent, json_object};
 
-use crate::envelope::Stripe;
-
 /// The members read; all others are skipped unread.
 #[derive(Deserialize)]
 struct Named<'b> {
@@ -21,7 +19,16 @@ struct Named<'b> {
     livemode: Option<bool>,
 }
 
-pub(crate) fn identity(wanted: Stripe, body: &[u8]) -> Result<Identity, InvalidEvent> {
+/// Which events an endpoint wants.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Wanted {
+    /// `None`: both modes.
+    pub(crate) livemode: Option<bool>,
+    /// `None`: of any account.
+    pub(crate) connected: Option<bool>,
+}
+
+pub(crate) fn identity(wanted: Wanted, body: &[u8]) -> Result<Identity, InvalidEvent> {
     let named: Named<'_> = json_object(body)?;
     let account = if named.object == "v2.core.event" {
         named.context

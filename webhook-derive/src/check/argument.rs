@@ -20,6 +20,7 @@ pub(super) fn unconditional(argument: &PatType, faults: &mut Faults) {
 pub(super) fn takeable(argument: &PatType, sig: &Signature, faults: &mut Faults) {
     let ty = bare(&argument.ty);
     let fault = concrete(ty, &sig.ident)
+        .or_else(|| comes_after_the_claim(ty))
         .or_else(|| does_not_commit(ty))
         .or_else(|| tx_is_whole(ty))
         .or_else(|| owned_or_lent(ty));
@@ -34,6 +35,23 @@ fn concrete(ty: &Type, handler: &Ident) -> Option<String> {
         format!(
             "handlers are mounted with the types they name: write one, or `async fn \
              {handler}<C: ..>(db: &mut C)` for a connection of any database"
+        )
+    })
+}
+
+/// What the web framework has of a request, and is not `Send`: the compiler would say that, too.
+fn comes_after_the_claim(ty: &Type) -> Option<String> {
+    let Type::Path(path) = referent(ty) else {
+        return None;
+    };
+    let mut names = path.path.segments.iter().rev().map(|name| &name.ident);
+    let name = names.next()?;
+    let is_request = name == "HttpRequest"
+        || (name == "Payload" && names.next().is_some_and(|module| module == "web"));
+    is_request.then(|| {
+        format!(
+            "`{name}` is there before the delivery is verified and claimed: take `Event<T>`, \
+             `RawEvent` or `Delivery`"
         )
     })
 }
@@ -188,6 +206,7 @@ mod tests {
             parse_quote!(Data<PgPool>),
             parse_quote!(my::Transaction),
             parse_quote!(my::Pool),
+            parse_quote!(my::Payload),
         ] {
             assert_eq!(fault(&ty), "");
         }
@@ -195,7 +214,7 @@ mod tests {
 
     #[test]
     fn wrong_arguments_say_what_to_write() {
-        let cases: [(Type, &str); 17] = [
+        let cases: [(Type, &str); 19] = [
             (
                 parse_quote!(impl Effects),
                 "`async fn on_push<C: ..>(db: &mut C)`",
@@ -234,6 +253,14 @@ mod tests {
             (
                 parse_quote!(&str),
                 "take the payload as `Event<T>` or `RawEvent`",
+            ),
+            (
+                parse_quote!(web::Payload),
+                "take `Event<T>`, `RawEvent` or `Delivery`",
+            ),
+            (
+                parse_quote!(&HttpRequest),
+                "take `Event<T>`, `RawEvent` or `Delivery`",
             ),
             (
                 parse_quote!(&[u8]),

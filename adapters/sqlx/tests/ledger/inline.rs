@@ -1,1 +1,220 @@
+//! Claim, effect and completion in one transaction, inside the request.
 
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use tokio::task::JoinSet;
+use webhook_core::ledger::{Committed, Completion, Inline, Ledger, LedgerTx, TxLimits};
+use webhook_core::{Claim, Quarantine, Reply};
+
+use crate::post::Post;
+use crate::store::{Store, claim, complete, effects, granted, in_state, limits, prepared, settled};
+
+cases! {
+    a_granted_claim_commits_with_its_effect
+    a_rollback_leaves_no_trace
+    a_dropped_transaction_leaves_no_trace
+    a_concurrent_duplicate_waits_and_is_a_duplicate
+    a_concurrent_duplicate_wins_after_a_rollback
+    c6_waiting_is_bounded
+    a_lost_inline_claim_is_judged
+    an_event_in_the_inbox_is_not_run_inline
+    ten_inline_claims_have_one_winner
+    a1_an_abandoned_inline_claim_leaves_no_trace
+}
+
+async fn a_granted_claim_commits_with_its_effect<S: Store>(store: Arc<S>) {
+    let ledger = prepared(&*store).await;
+    let event = Post::new("1").account("acct").loose();
+    let inline = ledger.begin_inline(event.clone(), limits()).await.unwrap();
+    let (mut tx, leased) = granted(inline);
+    assert_eq!(leased.event.id, *event.id());
+    assert_eq!(leased.event.payload, event.payload());
+    assert!(leased.event.received_at > 1_700_000_000);
+    assert_eq!((leased.failures, leased.crashes), (0, 0));
+    S::run(tx.conn(), "insert into effect values ('1')")
+        .await
+        .unwrap();
+    let reply = Reply::json("{}");
+    let done = Completion::new(reply.clone(), event.canonical());
+    assert_eq!(tx.complete(done).await.unwrap(), Committed::Committed);
+    assert_eq!(effects(&*store).await, 1);
+    assert_eq!(in_state(&*store, "completed").await, 1);
+    let duplicate = Claim::Duplicate { reply: Some(reply) };
+    let again = ledger.begin_inline(event.clone(), limits()).await.unwrap();
+    assert_eq!(settled(again), duplicate);
+    assert_eq!(claim(&ledger, event).await, duplicate);
+}
+
+async fn is_untouched<S: Store>(store: &S) {
+    assert_eq!(effects(store).await, 0);
+    for table in ["claim", "inbox", "quarantine"] {
+        let rows = format!("select count(*) from webhook.{table}");
+        assert_eq!(store.number(&rows).await, 0, "{table}");
+    }
+}
+
+async fn a_rollback_leaves_no_trace<S: Store>(store: Arc<S>) {
+    let ledger = prepared(&*store).await;
+    for _ in 0..3 {
+        let event = Post::new("1").loose();
+        let (mut tx, _) = granted(ledger.begin_inline(event, limits()).await.unwrap());
+        S::run(tx.conn(), "insert into effect values ('1')")
+            .await
+            .unwrap();
+        tx.rollback().await;
+        is_untouched(&*store).await;
+    }
+}
+
+async fn a_dropped_transaction_leaves_no_trace<S: Store>(store: Arc<S>) {
+    let ledger = prepared(&*store).await;
+    let event = Post::new("1").loose();
+    let (mut tx, _) = granted(ledger.begin_inline(event.clone(), limits()).await.unwrap());
+    S::run(tx.conn(), "insert into effect values ('1')")
+        .await
+        .unwrap();
+    drop(tx);
+    // It waits for the connection to be closed, and no longer.
+    let (tx, _) = granted(ledger.begin_inline(event, limits()).await.unwrap());
+    tx.rollback().await;
+    is_untouched(&*store).await;
+}
+
+async fn a_concurrent_duplicate_waits_and_is_a_duplicate<S: Store>(store: Arc<S>) {
+    let ledgers = [prepared(&*store).await, prepared(&*store).await];
+    let event = Post::new("1").loose();
+    let (tx, _) = granted(
+        ledgers[0]
+            .begin_inline(event.clone(), limits())
+            .await
+            .unwrap(),
+    );
+    let waiting = tokio::spawn({
+        let ledger = ledgers[1].clone();
+        async move { settled(ledger.begin_inline(event, limits()).await.unwrap()) }
+    });
+    tokio::time::sleep(Duration::from_millis(200)).await;
+    assert!(!waiting.is_finished());
+    assert_eq!(complete(tx).await.unwrap(), Committed::Committed);
+    assert_eq!(waiting.await.unwrap(), Claim::Duplicate { reply: None });
+}
+
+async fn a_concurrent_duplicate_wins_after_a_rollback<S: Store>(store: Arc<S>) {
+    let ledgers = [prepared(&*store).await, prepared(&*store).await];
+    let event = Post::new("1").loose();
+    let (tx, _) = granted(
+        ledgers[0]
+            .begin_inline(event.clone(), limits())
+            .await
+            .unwrap(),
+    );
+    let waiting = tokio::spawn({
+        let ledger = ledgers[1].clone();
+        async move { granted(ledger.begin_inline(event, limits()).await.unwrap()).0 }
+    });
+    tokio::time::sleep(Duration::from_millis(200)).await;
+    assert!(!waiting.is_finished());
+    tx.rollback().await;
+    assert_eq!(
+        complete(waiting.await.unwrap()).await.unwrap(),
+        Committed::Committed
+    );
+    assert_eq!(in_state(&*store, "completed").await, 1);
+}
+
+async fn c6_waiting_is_bounded<S: Store>(store: Arc<S>) {
+    let ledger = prepared(&*store).await;
+    let event = Post::new("1").loose();
+    let (tx, _) = granted(ledger.begin_inline(event.clone(), limits()).await.unwrap());
+    let from = Instant::now();
+    let short = TxLimits {
+        lock: Duration::from_millis(200),
+        ..limits()
+    };
+    let refused = ledger.begin_inline(event, short).await.unwrap_err();
+    assert!(refused.is_contention(), "{refused:?}");
+    assert!(from.elapsed() < Duration::from_secs(4));
+    assert_eq!(complete(tx).await.unwrap(), Committed::Committed);
+}
+
+async fn a_lost_inline_claim_is_judged<S: Store>(store: Arc<S>) {
+    let ledger = prepared(&*store).await;
+    let event = Post::new("1").loose();
+    let (tx, _) = granted(ledger.begin_inline(event, limits()).await.unwrap());
+    assert_eq!(complete(tx).await.unwrap(), Committed::Committed);
+    let replayed = Post::new("2").loose();
+    let claim = settled(ledger.begin_inline(replayed, limits()).await.unwrap());
+    assert_eq!(claim, Claim::Quarantined(Quarantine::Replayed));
+    assert_eq!(
+        store
+            .number("select count(*) from webhook.quarantine")
+            .await,
+        1
+    );
+    store
+        .execute("update webhook.inbox set state = 'dead'")
+        .await;
+    let again = Post::new("1").loose();
+    let claim = settled(ledger.begin_inline(again, limits()).await.unwrap());
+    assert_eq!(claim, Claim::Revived);
+    assert_eq!(in_state(&*store, "pending").await, 1);
+}
+
+async fn an_event_in_the_inbox_is_not_run_inline<S: Store>(store: Arc<S>) {
+    let ledger = prepared(&*store).await;
+    let event = Post::new("1").loose();
+    assert_eq!(claim(&ledger, event.clone()).await, Claim::Stored);
+    let inline = ledger.begin_inline(event, limits()).await.unwrap();
+    assert_eq!(settled(inline), Claim::InFlight);
+}
+
+async fn ten_inline_claims_have_one_winner<S: Store>(store: Arc<S>) {
+    let ledgers = [prepared(&*store).await, prepared(&*store).await];
+    let mut race = JoinSet::new();
+    for ledger in ledgers.iter().cycle().take(10) {
+        let ledger = ledger.clone();
+        race.spawn(async move {
+            let event = Post::new("1").loose();
+            match ledger.begin_inline(event, limits()).await.unwrap() {
+                Inline::Granted(mut tx, _) => {
+                    S::run(tx.conn(), "insert into effect values ('1')")
+                        .await
+                        .unwrap();
+                    assert_eq!(complete(tx).await.unwrap(), Committed::Committed);
+                    true
+                }
+                settled => {
+                    assert!(matches!(settled, Inline::Settled(Claim::Duplicate { .. })));
+                    false
+                }
+            }
+        });
+    }
+    let won = race.join_all().await;
+    assert_eq!(won.iter().filter(|won| **won).count(), 1);
+    assert_eq!(effects(&*store).await, 1);
+}
+
+async fn a1_an_abandoned_inline_claim_leaves_no_trace<S: Store>(store: Arc<S>) {
+    let ledger = prepared(&*store).await;
+    for round in 0..30u64 {
+        let event = Post::new("1").loose();
+        let abandoned = tokio::spawn({
+            let (ledger, event) = (ledger.clone(), event.clone());
+            async move {
+                let (mut tx, _) = granted(ledger.begin_inline(event, limits()).await.unwrap());
+                S::run(tx.conn(), "insert into effect values ('1')")
+                    .await
+                    .unwrap();
+                std::future::pending::<()>().await;
+            }
+        });
+        tokio::time::sleep(Duration::from_micros(round * 200)).await;
+        abandoned.abort();
+        let _ = abandoned.await;
+        let (tx, _) = granted(ledger.begin_inline(event, limits()).await.unwrap());
+        tx.rollback().await;
+        is_untouched(&*store).await;
+    }
+}

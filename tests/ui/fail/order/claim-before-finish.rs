@@ -1,5 +1,5 @@
 use webhook_core::{ClaimScope, Identity, InvalidEvent, NewEvent, Verifier};
-use webhook_stripe::Stripe;
+use webhook_github::GitHub;
 
 fn claim(
     verifier: &Verifier,

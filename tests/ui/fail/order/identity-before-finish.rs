@@ -1,5 +1,5 @@
 use webhook_core::{Identities, InvalidEvent, Judged, Provider};
-use webhook_stripe::Stripe;
+use webhook_github::GitHub;
 
 fn peek(judged: &Judged<'_>) -> Result<Identities, InvalidEvent> {
     GitHub.identities(judged)

@@ -1,0 +1,205 @@
+//! What `#[webhook]` makes of a function, run by hand: what it takes, when it begins, what it answers.
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+use std::sync::Arc;
+
+use serde::Deserialize;
+use webhook_actix::{
+    BeginError, BoxFuture, Claimed, Data, DataMap, Delivery, Disposition, EffectKey, Event,
+    EventId, EventType, Handler, HandlerError, InboxId, KeptHeaders, Lend, OrElse as _, RawEvent,
+    Reply, Tx, Unsigned, webhook,
+};
+use webhook_core::ledger::{FencingToken, Lease, Leased, StoredEvent};
+use webhook_github::GitHub;
+use webhook_tests::app::block_on;
+
+#[derive(Deserialize)]
+struct Push {
+    branch: String,
+}
+
+/// A connection that writes down what is done with it, and a transaction that may not open.
+#[derive(Debug, Default)]
+struct Db {
+    done: Vec<String>,
+    is_away: bool,
+}
+
+impl Lend<Self> for Db {
+    fn begin(&mut self) -> BoxFuture<'_, Result<&mut Self, BeginError>> {
+        Box::pin(async {
+            self.done.push("begin".to_owned());
+            if self.is_away {
+                return Err(BeginError);
+            }
+            Ok(self)
+        })
+    }
+}
+
+/// With every kind of argument, the connection among them.
+#[webhook(provider = GitHub, event = "push")]
+pub async fn on_push(
+    Unpacked(branch): Unpacked,
+    id: Unsigned<EventId>,
+    db: &mut Db,
+    event_type: Unsigned<EventType>,
+    raw: RawEvent,
+    delivery: Delivery,
+    greeting: Data<String>,
+    key: EffectKey,
+) -> Result<Reply, HandlerError> {
+    assert_eq!(raw.first(), Some(&b'{'));
+    assert_eq!(key.as_str().len(), 67);
+    let attempt = delivery.attempt();
+    let id = id.dangerous_trust();
+    let event_type = event_type.dangerous_trust();
+    db.done.push(format!(
+        "{} {branch} {id} {event_type} {attempt}",
+        *greeting
+    ));
+    Ok(Reply::json("{}"))
+}
+
+struct Unpacked(String);
+
+impl webhook_actix::FromClaimed<GitHub> for Unpacked {
+    fn from_claimed(claimed: &Claimed) -> Result<Self, HandlerError> {
+        let event = <Event<Push> as webhook_actix::FromClaimed<GitHub>>::from_claimed(claimed)?;
+        Ok(Self(event.into_inner().branch))
+    }
+}
+
+#[webhook(provider = GitHub, event = "push", inline)]
+async fn when_asked(mut tx: Tx<'_, Db>, event: Event<Push>) -> Result<(), HandlerError> {
+    if event.branch == "main" {
+        tx.begin().await?.done.push("effect".to_owned());
+        tx.begin().await?.done.push("more".to_owned());
+    }
+    Ok(())
+}
+
+#[webhook(provider = GitHub, events("push", "create"), at_least_once)]
+async fn elsewhere(event: Event<Push>) -> Result<(), HandlerError> {
+    event.branch.parse::<u64>().map(drop).or_dead_letter()
+}
+
+#[webhook(provider = GitHub, event = "push")]
+async fn on_any<C: Record>(db: &mut C) -> Result<(), std::fmt::Error> {
+    db.record().await
+}
+
+trait Record: Send {
+    fn record(&mut self) -> impl Future<Output = Result<(), std::fmt::Error>> + Send;
+}
+
+impl Record for Db {
+    async fn record(&mut self) -> Result<(), std::fmt::Error> {
+        self.done.push("record".to_owned());
+        Err(std::fmt::Error)
+    }
+}
+
+fn run(
+    handler: &dyn Handler<GitHub, Db>,
+    payload: &str,
+    db: &mut Db,
+) -> Result<Reply, HandlerError> {
+    let mut data = DataMap::default();
+    data.insert(Arc::new("hello".to_owned()));
+    let event = StoredEvent {
+        endpoint: "github".into(),
+        principal: None,
+        account: None,
+        id: EventId::new("72d3162e").unwrap(),
+        event_type: EventType::new("push").unwrap(),
+        payload: payload.to_owned().into(),
+        headers: KeptHeaders::default(),
+        key_id: None,
+        signed_at: None,
+        received_at: 0,
+    };
+    let leased = Leased {
+        lease: Lease::new(InboxId::from_bytes([0; 16]), FencingToken::new(1)),
+        event,
+        failures: 1,
+        crashes: 1,
+    };
+    let claimed = Claimed::new(leased, Arc::new(GitHub), handler.spec(), data);
+    block_on(handler.call(&claimed, db))
+}
+
+const MAIN: &str = r#"{"branch":"main"}"#;
+
+#[test]
+fn every_argument_is_there_and_the_reply_comes_back() {
+    let mut db = Db::default();
+    let reply = run(&on_push, MAIN, &mut db).unwrap();
+    assert_eq!(reply, Reply::json("{}"));
+    assert_eq!(db.done, ["begin", "hello main 72d3162e push 3"]);
+}
+
+#[test]
+fn nothing_begins_for_a_payload_that_does_not_decode() {
+    let mut db = Db::default();
+    let error = run(&on_push, r#"{"branch":7}"#, &mut db).unwrap_err();
+    assert_eq!(error.disposition(), Disposition::DeadLetter);
+    assert!(db.done.is_empty());
+}
+
+#[test]
+fn nothing_runs_without_its_transaction() {
+    for handler in [&on_push as &dyn Handler<GitHub, Db>, &when_asked] {
+        let mut db = Db {
+            is_away: true,
+            ..Db::default()
+        };
+        let error = run(handler, MAIN, &mut db).unwrap_err();
+        assert!(error.error().unwrap().is::<BeginError>());
+        assert_eq!(db.done, ["begin"]);
+    }
+}
+
+#[test]
+fn a_transaction_opens_when_it_is_asked_for() {
+    let mut db = Db::default();
+    run(&when_asked, r#"{"branch":"other"}"#, &mut db).unwrap();
+    assert!(db.done.is_empty());
+    run(&when_asked, MAIN, &mut db).unwrap();
+    assert_eq!(db.done, ["begin", "effect", "begin", "more"]);
+}
+
+#[test]
+fn without_a_connection_nothing_is_opened() {
+    let mut db = Db::default();
+    let error = run(&elsewhere, MAIN, &mut db).unwrap_err();
+    assert_eq!(error.disposition(), Disposition::DeadLetter);
+    assert!(run(&elsewhere, r#"{"branch":"7"}"#, &mut db).is_ok());
+    assert!(db.done.is_empty());
+}
+
+#[test]
+fn a_handler_of_any_database_runs_on_this_one() {
+    let mut db = Db::default();
+    let error = run(&on_any, MAIN, &mut db).unwrap_err();
+    assert_eq!(error.disposition(), Disposition::Retry);
+    assert_eq!(db.done, ["begin", "record"]);
+}
+
+#[test]
+fn missing_data_is_told_before_anything_runs() {
+    let handler: &dyn Handler<GitHub, Db> = &on_push;
+    let missing = handler.require(&DataMap::default()).unwrap_err();
+    assert!(missing.type_name.ends_with("String"));
+    let mut data = DataMap::default();
+    data.insert(Arc::new(String::new()));
+    assert!(handler.require(&data).is_ok());
+}
+
+#[test]
+fn a_unit_test_calls_the_function_itself() {
+    let mut db = Db::default();
+    let result = block_on(on_any::call(&mut db));
+    assert_eq!(result, Err(std::fmt::Error));
+    assert_eq!(db.done, ["record"]);
+}

@@ -1,0 +1,67 @@
+//! The head of a delivery: its envelope, its time, the keys it may be signed with.
+
+use crate::envelope::Envelope;
+use crate::head::Head;
+use crate::keyring::Keyring;
+use crate::provider::DynProvider;
+use crate::timestamp::Arrival;
+use crate::verify::{Rejection, Verifier};
+use crate::window::{Freshness, Window};
+
+/// A head whose bounds, grammar and time were judged. First step.
+#[derive(Debug)]
+pub struct Judged<'r> {
+    envelope: Envelope<'r>,
+    freshness: Freshness,
+}
+
+impl<'r> Judged<'r> {
+    /// Read the envelope from `head` and judge its time at `arrival`.
+    ///
+    /// A stale or future envelope is judged too: it can go on to learn whether it is authentic,
+    /// but never becomes [`Verified`].
+    ///
+    /// # Errors
+    ///
+    /// [`Rejection::Malformed`].
+    pub fn judge(
+        provider: &dyn DynProvider,
+        head: &Head<'r>,
+        window: Window,
+        arrival: Arrival,
+    ) -> Result<Self, Rejection> {
+        let envelope = provider.envelope(head)?;
+        envelope.check(provider.spec().is_timestamped())?;
+        let freshness = envelope
+            .timestamp
+            .as_ref()
+            .map_or(Freshness::Fresh, |timestamp| {
+                window.judge(timestamp, arrival)
+            });
+        Ok(Self {
+            envelope,
+            freshness,
+        })
+    }
+
+    /// What the timestamp is worth.
+    pub fn freshness(&self) -> Freshness {
+        self.freshness
+    }
+
+    /// Take up the keys live at `now` that a candidate may have been made with, and begin their MACs.
+    ///
+    /// A candidate that names a key is tried with that key only.
+    ///
+    /// # Errors
+    ///
+    /// [`Rejection::UnknownKey`] if nothing is left to try.
+    pub fn keyed(
+        self,
+        keys: &Keyring,
+        now: Arrival,
+        max_body_bytes: usize,
+    ) -> Result<Verifier, Rejection> {
+        Verifier::begin(self.envelope, self.freshness, keys, now, max_body_bytes)
+    }
+}
