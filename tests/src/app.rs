@@ -273,7 +273,7 @@ impl App {
                 });
             }
         });
-        let (address, server) = is_ready.recv_timeout(Duration::from_secs(60)).unwrap();
+        let (address, server) = is_ready.recv_timeout(Duration::from_mins(1)).unwrap();
         Self {
             address,
             script,

@@ -1,7 +1,10 @@
 //! What the cross-crate tests share: real databases, a whole application, HTTP by hand.
 #![allow(
-    clippy::unwrap_used,
+    clippy::arithmetic_side_effects,
     clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::missing_panics_doc,
+    clippy::unwrap_used,
     reason = "a test that cannot go on has failed"
 )]
 

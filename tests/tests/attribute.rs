@@ -1,5 +1,12 @@
 //! What `#[webhook]` makes of a function, run by hand: what it takes, when it begins, what it answers.
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#![allow(
+    clippy::arithmetic_side_effects,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::missing_panics_doc,
+    clippy::unwrap_used,
+    reason = "a test that cannot go on has failed"
+)]
 
 use std::sync::Arc;
 
@@ -44,12 +51,10 @@ pub async fn on_push(
     id: Unsigned<EventId>,
     db: &mut Db,
     event_type: Unsigned<EventType>,
-    raw: RawEvent,
     delivery: Delivery,
     greeting: Data<String>,
     key: EffectKey,
 ) -> Result<Reply, HandlerError> {
-    assert_eq!(raw.first(), Some(&b'{'));
     assert_eq!(key.as_str().len(), 67);
     let attempt = delivery.attempt();
     let id = id.dangerous_trust();
@@ -80,7 +85,8 @@ async fn when_asked(mut tx: Tx<'_, Db>, event: Event<Push>) -> Result<(), Handle
 }
 
 #[webhook(provider = GitHub, events("push", "create"), at_least_once)]
-async fn elsewhere(event: Event<Push>) -> Result<(), HandlerError> {
+async fn elsewhere(event: Event<Push>, raw: RawEvent) -> Result<(), HandlerError> {
+    assert_eq!(raw.first(), Some(&b'{'));
     event.branch.parse::<u64>().map(drop).or_dead_letter()
 }
 

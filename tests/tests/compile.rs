@@ -1,8 +1,7 @@
 //! What compiles and what does not: `ui/pass` is all that is documented, `ui/fail` one fault a file.
 //!
-//! A failing case holds for the pinned compiler only. After a change of words, `TRYBUILD=overwrite`
-//! writes the `.stderr` files anew; read the diff. `cargo test -p webhook-tests --test compile --
-//! trybuild=NAME.rs` runs one case.
+//! The words hold for the pinned compiler only. `TRYBUILD=overwrite` writes them anew: read the diff.
+//! One case alone: `cargo test -p webhook-tests --test compile -- ui trybuild=not-async.rs`.
 
 #[test]
 fn ui() {

@@ -1,7 +1,10 @@
 //! SIGKILL of a real process, at each place where a careless design loses or doubles the event.
 #![allow(
-    clippy::unwrap_used,
+    clippy::arithmetic_side_effects,
     clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::missing_panics_doc,
+    clippy::unwrap_used,
     reason = "a test that cannot go on has failed"
 )]
 

@@ -1,7 +1,10 @@
 //! One effect: races, failing handlers, hang-ups, shutdown, a store that goes away.
 #![allow(
-    clippy::unwrap_used,
+    clippy::arithmetic_side_effects,
     clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::missing_panics_doc,
+    clippy::unwrap_used,
     reason = "a test that cannot go on has failed"
 )]
 
@@ -251,7 +254,7 @@ fn a5_an_inline_deadline_answers_503_and_frees_the_event<S: Store>() {
         ..Tuning::default()
     });
     app.script
-        .plan("late", [Act::SleepAfter(Duration::from_secs(60))]);
+        .plan("late", [Act::SleepAfter(Duration::from_mins(1))]);
     let (headers, body) = custom("late", "credit.approved");
     assert_eq!(post(app.address, "/custom", &headers, &body).status, 503);
     assert_eq!(effects(&*store, "late"), 0);
@@ -354,7 +357,7 @@ fn f6_shutdown_finishes_what_runs_in_time_and_hands_back_the_rest<S: Store>() {
     app.script
         .plan("short", [Act::SleepBefore(Duration::from_secs(2))]);
     app.script
-        .plan("long", [Act::SleepBefore(Duration::from_secs(600))]);
+        .plan("long", [Act::SleepBefore(Duration::from_mins(10))]);
     for id in ["short", "long"] {
         let (headers, body) = custom(id, "note.slow");
         assert_eq!(post(app.address, "/custom", &headers, &body).status, 200);

@@ -1,7 +1,10 @@
 //! What reaches the ledger over HTTP, and what does not.
 #![allow(
-    clippy::unwrap_used,
+    clippy::arithmetic_side_effects,
     clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::missing_panics_doc,
+    clippy::unwrap_used,
     reason = "a test that cannot go on has failed"
 )]
 
@@ -318,7 +321,7 @@ fn authentic_bytes_that_are_no_event_are_400_and_claim_nothing<S: Store>() {
     let (store, app) = start::<S>(Tuning::default());
     let long = "x".repeat(256);
     let bodies = [
-        "".to_owned(),
+        String::new(),
         "null".to_owned(),
         "[]".to_owned(),
         "{".to_owned(),

@@ -83,12 +83,13 @@ fn around(function: &Function, implementation: &TokenStream) -> TokenStream {
     quote! {
         #(#conditions)*
         #(#faces)*
-        #[allow(non_camel_case_types)]
+        #[allow(non_camel_case_types, clippy::exhaustive_structs)]
         #[derive(::core::clone::Clone, ::core::marker::Copy, ::core::fmt::Debug)]
         #vis struct #ident;
 
         #(#conditions)*
         const _: () = {
+            #[allow(clippy::unused_async)]
             #(#others)*
             #sig #body
 
@@ -226,7 +227,7 @@ mod tests {
             #[cfg(feature = "x")]
             /// Docs.
             #[allow(unused)]
-            #[allow(non_camel_case_types)]
+            #[allow(non_camel_case_types, clippy::exhaustive_structs)]
             #[derive(::core::clone::Clone, ::core::marker::Copy, ::core::fmt::Debug)]
             pub(crate) struct on_push;
 
@@ -234,6 +235,7 @@ mod tests {
         };
         assert!(text.starts_with(&head.to_string()), "{text}");
         let inside = quote! {
+            #[allow(clippy::unused_async)]
             #[allow(unused)]
             #[tracing::instrument]
             async fn on_push(mut event: Event<Push>, db: &mut Db) -> Result<(), E> {

@@ -74,7 +74,7 @@ pub(crate) fn implementation(plan: &Plan<'_>, function: &Function) -> TokenStrea
     quote! {
         type __TypeAtTheOption = #provider;
         #alias
-        #[allow(deprecated, unused_qualifications)]
+        #[allow(deprecated, unused_qualifications, clippy::multiple_bound_locations)]
         #implementation
     }
 }

@@ -30,7 +30,7 @@ pub(crate) fn print(address: &SocketAddr, keys: &EndpointKeys) -> Result<(), Key
 }
 
 fn samples(keys: &EndpointKeys) -> [Sample<'_>; 4] {
-    let unique = hex(rand::random());
+    let unique = format!("{:016x}", rand::random::<u64>());
     [
         Sample {
             endpoint: "stripe",
@@ -89,15 +89,10 @@ impl Sample<'_> {
             .cloned()
             .chain(self.provider.sign(&signing))
         {
-            line.push_str(&format!(" -H '{name}: {value}'"));
+            line = format!("{line} -H '{name}: {value}'");
         }
-        line.push_str(&format!(" --data-binary '{body}'"));
-        Ok(line)
+        Ok(format!("{line} --data-binary '{body}'"))
     }
-}
-
-fn hex(bytes: [u8; 8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 fn uuid_like(parts: [u64; 2]) -> String {

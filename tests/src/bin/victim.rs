@@ -2,7 +2,14 @@
 //!
 //! `victim DATABASE_URL [ID=before|after]..`: prints its address; the handler of event ID stops for a
 //! minute before or after its effect, once.
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#![allow(
+    clippy::arithmetic_side_effects,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::missing_panics_doc,
+    clippy::unwrap_used,
+    reason = "a test that cannot go on has failed"
+)]
 
 use std::time::Duration;
 

@@ -1,0 +1,9 @@
+use webhook_core::{Keyring, Signing};
+
+fn sign<'s>(with: &Signing<'s>) -> &'s Keyring {
+    with.keys
+}
+
+fn main() {
+    let _ = sign;
+}
