@@ -16,7 +16,7 @@ use crate::json;
 use crate::keyring::KeyFingerprint;
 use crate::provider::DynProvider;
 use crate::reply::Reply;
-use crate::rules::Quarantine;
+use crate::rules::{Quarantine, State};
 use crate::verify::Verified;
 
 /// 32 bytes that at most one event holds in a ledger.
@@ -26,12 +26,17 @@ use crate::verify::Verified;
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ClaimKey([u8; 32]);
 
+/// What events that must run one at a time have in common.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct OrderKey([u8; 32]);
+
 /// Where an event is claimed.
 #[derive(Debug, Clone)]
 pub struct ClaimScope {
     endpoint: Arc<str>,
     repeats_run: bool,
     secret_is_shared: bool,
+    ordered_by: Option<Arc<[String]>>,
 }
 
 /// An authentic event about to be claimed. Made from [`Verified`] bytes only.
@@ -52,6 +57,8 @@ pub struct NewEvent {
     payload: Bytes,
     headers: KeptHeaders,
     volatile: &'static [&'static [&'static str]],
+    order_key: Option<OrderKey>,
+    is_ignored: bool,
 }
 
 /// What a ledger made of a claim.
@@ -130,6 +137,19 @@ impl ClaimKey {
     }
 }
 
+impl OrderKey {
+    /// Its bytes.
+    pub const fn as_bytes(&self) -> &[u8; 32] {
+        &self.0
+    }
+}
+
+impl fmt::Debug for OrderKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "OrderKey({})", hex::encode(&self.0))
+    }
+}
+
 impl ClaimScope {
     /// Claims of the endpoint with this stable name.
     pub fn new(endpoint: impl Into<Arc<str>>) -> Self {
@@ -137,6 +157,7 @@ impl ClaimScope {
             endpoint: endpoint.into(),
             repeats_run: false,
             secret_is_shared: false,
+            ordered_by: None,
         }
     }
 
@@ -144,6 +165,13 @@ impl ClaimScope {
     #[must_use]
     pub fn repeats_run(mut self, run: bool) -> Self {
         self.repeats_run = run;
+        self
+    }
+
+    /// Events with one value at this path of member names run one at a time, in received order.
+    #[must_use]
+    pub fn ordered_by(mut self, path: Option<Arc<[String]>>) -> Self {
+        self.ordered_by = path;
         self
     }
 
@@ -216,7 +244,36 @@ impl NewEvent {
             payload,
             headers: KeptHeaders::read(verified.unsigned_head(), spec.headers_to_keep()),
             volatile: spec.volatile_paths(),
-        })
+            order_key: None,
+            is_ignored: false,
+        }
+        .ordered(scope))
+    }
+
+    /// Keep it for a later replay instead of letting it run: no handler takes its type.
+    #[must_use]
+    pub fn ignored(mut self) -> Self {
+        self.is_ignored = true;
+        self
+    }
+
+    /// What events that run one at a time have in common. No key where the payload has no such member.
+    fn ordered(mut self, scope: &ClaimScope) -> Self {
+        let value = scope.ordered_by.as_ref().and_then(|path| {
+            let path: SmallVec<[&str; 4]> = path.iter().map(String::as_str).collect();
+            json::at(&self.payload, &path)
+                .ok()
+                .and_then(|value| canonical_digest(value.as_bytes(), &[]))
+        });
+        self.order_key = value.map(|value| {
+            let parts = [
+                Some(self.endpoint.as_bytes()),
+                self.principal().map(str::as_bytes),
+                Some(&value[..]),
+            ];
+            OrderKey(ClaimKey::of(b"order", &parts).0)
+        });
+        self
     }
 
     /// Digest of the payload's canonical form; `None` where it is no JSON. Not on the hot path.
@@ -294,6 +351,20 @@ impl NewEvent {
     /// The event's JSON.
     pub fn payload(&self) -> &Bytes {
         &self.payload
+    }
+
+    /// Events with an equal key run one at a time, in the order in which they were stored.
+    pub fn order_key(&self) -> Option<OrderKey> {
+        self.order_key
+    }
+
+    /// The state it is stored in.
+    pub fn first_state(&self) -> State {
+        if self.is_ignored {
+            State::Ignored
+        } else {
+            State::Pending
+        }
     }
 
     /// Unsigned headers worth keeping.

@@ -49,7 +49,7 @@ mod wire;
 
 pub use arguments::{Data, Delivery, EffectKey, Event, FromClaimed, RawEvent, SignedIdentity};
 pub use canonical::canonical_digest;
-pub use claim::{Claim, ClaimKey, ClaimScope, NewEvent};
+pub use claim::{Claim, ClaimKey, ClaimScope, NewEvent, OrderKey};
 pub use claimed::Claimed;
 pub use clock::Clock;
 pub use data::{DataMap, MissingData};

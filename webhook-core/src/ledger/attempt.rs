@@ -1,0 +1,87 @@
+//! How an attempt may end, and what is recorded of it.
+
+use std::time::Duration;
+
+use crate::claim::Claim;
+use crate::digest::ContentDigest;
+use crate::ledger::lease::Leased;
+use crate::reply::Reply;
+
+/// Bounds of one handler's transaction, enforced by the store.
+#[derive(Debug, Clone, Copy)]
+#[expect(clippy::exhaustive_structs, reason = "an argument list with names")]
+pub struct TxLimits {
+    /// Longest statement, and longest pause between two.
+    pub statement: Duration,
+    /// Longest wait for a lock.
+    pub lock: Duration,
+    /// Lease given to an event that is claimed inline.
+    pub lease: Duration,
+}
+
+/// The outcome of an inline claim.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Inline<T> {
+    /// Won: the handler may run in this transaction.
+    Granted(T, Box<Leased>),
+    /// Not won.
+    Settled(Claim),
+}
+
+/// The outcome of a guarded commit.
+#[non_exhaustive]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Committed {
+    /// The transaction was broken by an error that the handler swallowed: a failed attempt.
+    Aborted,
+    /// Effect and completion are durable, together.
+    Committed,
+    /// The handler ended or replaced the transaction itself: its effect may stand without completion.
+    /// Never retried by itself.
+    Escaped,
+    /// Another worker holds the event: nothing was committed.
+    LeaseLost,
+}
+
+/// What is recorded with a completion.
+#[derive(Debug, Clone, Default)]
+#[non_exhaustive]
+pub struct Completion {
+    /// The handler's reply, kept for duplicates of an inline delivery.
+    pub reply: Reply,
+    /// Digest of the payload's canonical form, kept for later comparisons.
+    pub canonical: Option<ContentDigest>,
+}
+
+/// What is recorded with a failed attempt.
+#[derive(Debug, Clone)]
+#[expect(clippy::exhaustive_structs, reason = "an argument list with names")]
+pub struct Failure {
+    /// Class and public words of the error, at most 500 bytes.
+    pub error: String,
+    /// Whether the attempt counts against the event. Contention and a store that was away do not.
+    pub counted: bool,
+    /// What happens next.
+    pub next: Next,
+}
+
+/// What happens to an event after a failed attempt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "it runs again or it does not")]
+pub enum Next {
+    /// It becomes a dead letter; a redelivery can revive it after `quiet`.
+    Dead {
+        /// Shortest time to the next attempt of a revived event.
+        quiet: Duration,
+    },
+    /// It runs again after this long.
+    Retry(Duration),
+}
+
+impl Completion {
+    /// A completion with its reply and its canonical digest.
+    pub fn new(reply: Reply, canonical: Option<ContentDigest>) -> Self {
+        Self { reply, canonical }
+    }
+}

@@ -1,0 +1,65 @@
+//! What a process is about to serve, and what the store has to say to it.
+
+use std::sync::Arc;
+
+use crate::keyring::KeyFingerprint;
+
+/// The endpoints and keys a process is about to serve.
+#[derive(Debug, Clone, Default)]
+#[non_exhaustive]
+pub struct Registration {
+    /// One entry an endpoint.
+    pub endpoints: Vec<RegisteredEndpoint>,
+}
+
+/// An endpoint as the ledger knows it.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct RegisteredEndpoint {
+    /// Its stable name.
+    pub name: Arc<str>,
+    /// Its keys.
+    pub keys: Vec<KeyFingerprint>,
+    /// Whether its keys may stand at other endpoints too.
+    pub secret_is_shared: bool,
+}
+
+/// Something an operator should know at start.
+#[non_exhaustive]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Notice {
+    /// Events wait for an endpoint that this process does not serve.
+    #[error("{waiting} events wait for endpoint `{endpoint}`, which is not served here")]
+    Orphans {
+        /// The endpoint's name.
+        endpoint: String,
+        /// How many.
+        waiting: u64,
+    },
+    /// A key of this endpoint was registered for another one.
+    #[error("a key of endpoint `{endpoint}` is also registered for `{other}`")]
+    SharedKey {
+        /// Served here.
+        endpoint: String,
+        /// The other.
+        other: String,
+    },
+}
+
+impl Registration {
+    /// Of these endpoints.
+    pub fn new(endpoints: Vec<RegisteredEndpoint>) -> Self {
+        Self { endpoints }
+    }
+}
+
+impl RegisteredEndpoint {
+    /// An endpoint and its keys.
+    pub fn new(name: Arc<str>, keys: Vec<KeyFingerprint>, secret_is_shared: bool) -> Self {
+        Self {
+            name,
+            keys,
+            secret_is_shared,
+        }
+    }
+}
