@@ -130,6 +130,7 @@ fn run(
         event,
         failures: 1,
         crashes: 1,
+        contended: 0,
     };
     let claimed = Claimed::new(leased, Arc::new(GitHub), handler.spec(), data);
     block_on(handler.call(&claimed, db))

@@ -106,7 +106,7 @@ impl NewEvent {
     /// |---|---|---|---|---|
     /// | known | same | same | completed | duplicate |
     /// | known | same | same | pending, processing | in flight |
-    /// | known | same | same | dead, ignored | revives it |
+    /// | known | same | same | dead, ignored | revives it, unless it would be ignored again |
     /// | known | same | another | any | quarantined: relabelled |
     /// | known | another | any | any | quarantined: content mismatch |
     /// | new | known | another | any | quarantined: relabelled |
@@ -133,7 +133,7 @@ impl NewEvent {
                 } else if self.is_relabelled(first) {
                     quarantine(Quarantine::Relabelled, first, true)
                 } else {
-                    first.again()
+                    self.again(first)
                 }
             }
             Holder::Tombstone { digest }
@@ -157,7 +157,7 @@ impl NewEvent {
             Holder::Event(first) if first.state == State::Completed => {
                 quarantine(Quarantine::Replayed, first, true)
             }
-            Holder::Event(first) => first.again(),
+            Holder::Event(first) => self.again(first),
             Holder::Tombstone { .. } => Verdict::Quarantine {
                 reason: Quarantine::Replayed,
                 first: None,
@@ -184,13 +184,18 @@ impl NewEvent {
     }
 }
 
-impl HeldEvent {
-    fn again(&self) -> Verdict {
-        match self.state {
+impl NewEvent {
+    /// What the same event is that comes once more.
+    fn again(&self, first: &HeldEvent) -> Verdict {
+        match first.state {
             State::Completed => Verdict::Duplicate {
-                reply: self.reply.clone(),
+                reply: first.reply.clone(),
             },
-            State::Dead | State::Ignored => Verdict::Revive(self.inbox),
+            // Still of a type that nobody takes: a worker could not run it.
+            State::Ignored if self.first_state() == State::Ignored => {
+                Verdict::Duplicate { reply: None }
+            }
+            State::Dead | State::Ignored => Verdict::Revive(first.inbox),
             State::Pending | State::Processing => Verdict::InFlight,
         }
     }

@@ -304,6 +304,43 @@ fn d4_an_account_that_is_not_the_keys_tenant_is_refused() {
 }
 
 #[test]
+fn an_ignored_event_is_revived_only_by_a_delivery_that_somebody_takes() {
+    let event = Sent::by(&Ticket).ticket(r#"{"id":"1","type":"a"}"#);
+    let first = Holder::Event(held(&event, State::Ignored));
+    assert_eq!(event.judge(Some(&first), None), again(State::Ignored));
+    let unlisted = event.ignored();
+    assert_eq!(unlisted.first_state(), State::Ignored);
+    assert_eq!(
+        unlisted.judge(Some(&first), None),
+        Verdict::Duplicate { reply: None }
+    );
+}
+
+#[test]
+fn f8_events_with_an_equal_value_share_an_order_key() {
+    let path = |path: &[&str]| Some(path.iter().map(|name| (*name).to_owned()).collect());
+    let key = |endpoint: &str, order: &[&str], body: &str| {
+        let sent = Sent {
+            scope: ClaimScope::new(endpoint).ordered_by(path(order)),
+            ..Sent::by(&Ticket)
+        };
+        sent.ticket(body).order_key()
+    };
+    let (one, two) = (
+        r#"{"id":"1","type":"a","o":{"n":7}}"#,
+        r#"{"o":{"n":7.0},"id":"2","type":"b"}"#,
+    );
+    assert!(key("here", &["o", "n"], one).is_some());
+    assert_eq!(key("here", &["o", "n"], one), key("here", &["o", "n"], two));
+    assert_ne!(
+        key("here", &["o", "n"], one),
+        key("there", &["o", "n"], one)
+    );
+    assert_ne!(key("here", &["o", "n"], one), key("here", &["id"], one));
+    assert_eq!(key("here", &["missing"], one), None);
+}
+
+#[test]
 fn keys_are_claimed_in_ascending_order() {
     for id in 0..20 {
         let keys = Sent::by(&Badge).badge(&id.to_string(), "push", "{}").keys();

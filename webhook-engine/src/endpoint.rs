@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use webhook_core::ledger::TxLimits;
+use webhook_core::ledger::{IdentityRetention, TxLimits};
 use webhook_core::{
     BoxFuture, ClaimScope, Claimed, DataMap, DynProvider, Handler, HandlerError, HandlerSpec, Lend,
     Mode, Provider, Redelivery, Reply, Window, WindowError,
@@ -14,6 +14,7 @@ use webhook_core::{
 use crate::backoff::Backoff;
 use crate::config::ConfigError;
 use crate::keys::{KeyStore, Keys};
+use crate::retention;
 
 /// An endpoint: where a provider's deliveries arrive, with what keys, and who handles them.
 ///
@@ -36,6 +37,17 @@ pub enum Repeats {
     Quarantine,
     /// A new event: whoever captured one request can run it again.
     Run,
+}
+
+/// What happens to an event of a type that no handler takes.
+#[non_exhaustive]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unlisted {
+    /// Acknowledged, counted and forgotten.
+    Acknowledge,
+    /// Stored as ignored: it can be replayed once a handler takes it, for example when a deploy is
+    /// half-way and this replica does not know the type yet.
+    Store,
 }
 
 /// What happens when an inline handler fails.
@@ -63,6 +75,10 @@ struct Settings {
     backoff: Option<(Duration, Duration)>,
     repeats: Option<Repeats>,
     on_failure: Option<OnFailure>,
+    unlisted: Option<Unlisted>,
+    ordered_by: Option<Arc<[String]>>,
+    identities: Option<Duration>,
+    payloads: Option<(Duration, Duration)>,
     secret_is_shared: bool,
 }
 
@@ -86,6 +102,10 @@ pub(crate) struct Built<C> {
     pub(crate) max_crashes: u32,
     pub(crate) backoff: Backoff,
     pub(crate) on_failure: OnFailure,
+    pub(crate) unlisted: Unlisted,
+    pub(crate) identities: IdentityRetention,
+    pub(crate) completed_payloads: Duration,
+    pub(crate) other_payloads: Duration,
     pub(crate) handlers: HashMap<&'static str, Arc<dyn Erased<C>>>,
 }
 
@@ -230,6 +250,39 @@ impl<P: Provider, C: Send + 'static> Endpoint<P, C> {
         self
     }
 
+    /// What happens to events of types that no handler takes. Default: [`Unlisted::Store`] for
+    /// providers that never retry, [`Unlisted::Acknowledge`] for the others.
+    #[must_use]
+    pub fn unlisted(mut self, what: Unlisted) -> Self {
+        self.settings.unlisted = Some(what);
+        self
+    }
+
+    /// Let events with one value at this path of member names, such as `["data", "object", "id"]`,
+    /// run one at a time, in the order in which they were stored. A dead event does not hold up the
+    /// ones behind it. Only in inbox mode.
+    #[must_use]
+    pub fn ordered_by<S: Into<String>>(mut self, path: impl IntoIterator<Item = S>) -> Self {
+        self.settings.ordered_by = Some(path.into_iter().map(Into::into).collect());
+        self
+    }
+
+    /// How long identities of completed events are remembered, counted from when they were last seen.
+    /// Default: longer than the provider can present them again; for ever where that is not known.
+    #[must_use]
+    pub fn remember_identities_for(mut self, length: Duration) -> Self {
+        self.settings.identities = Some(length);
+        self
+    }
+
+    /// How long payloads are kept: of completed events, and of dead, ignored and quarantined ones.
+    /// Default: 7 and 30 days.
+    #[must_use]
+    pub fn keep_payloads_for(mut self, completed: Duration, others: Duration) -> Self {
+        self.settings.payloads = Some((completed, others));
+        self
+    }
+
     /// Other endpoints use the same secret. A request captured at one of them verifies at the others;
     /// without this word `build()` refuses it.
     #[must_use]
@@ -293,15 +346,20 @@ impl<P: Provider, C: Send + 'static> Endpoint<P, C> {
         let (first, longest) = settings
             .backoff
             .unwrap_or((Duration::from_secs(1), Duration::from_hours(1)));
+        let window = settings
+            .window
+            .or(spec.window())
+            .unwrap_or(Window::FIVE_MINUTES);
+        let (completed_payloads, other_payloads) = settings
+            .payloads
+            .unwrap_or((Duration::from_hours(7 * 24), Duration::from_hours(30 * 24)));
         let built = Built {
             scope: ClaimScope::new(name.clone())
                 .repeats_run(settings.repeats == Some(Repeats::Run))
-                .secret_is_shared(settings.secret_is_shared),
+                .secret_is_shared(settings.secret_is_shared)
+                .ordered_by(settings.ordered_by),
             secret_is_shared: settings.secret_is_shared,
-            window: settings
-                .window
-                .or(spec.window())
-                .unwrap_or(Window::FIVE_MINUTES),
+            window,
             max_body_bytes: settings.max_body_bytes.unwrap_or(spec.body_cap()),
             body_timeout: settings.body_timeout.unwrap_or(Duration::from_secs(10)),
             acknowledge_within: settings
@@ -318,6 +376,13 @@ impl<P: Provider, C: Send + 'static> Endpoint<P, C> {
                 Redelivery::Never => OnFailure::Inbox,
                 _ => OnFailure::Refuse,
             }),
+            unlisted: settings.unlisted.unwrap_or(match spec.automatic() {
+                Redelivery::Never => Unlisted::Store,
+                _ => Unlisted::Acknowledge,
+            }),
+            identities: retention::of(&spec, window, settings.identities).map_err(fault)?,
+            completed_payloads,
+            other_payloads,
             handlers: by_type,
             provider: Arc::new(provider),
             keys,

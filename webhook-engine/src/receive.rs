@@ -2,8 +2,9 @@
 
 use webhook_core::bounds::MAX_EVENTS_PER_DELIVERY;
 use webhook_core::ledger::Ledger;
-use webhook_core::{InvalidEvent, NewEvent, Outcome, Quarantine, Reply, Verified};
+use webhook_core::{InvalidEvent, NewEvent, Outcome, Quarantine, Reply, State, Verified};
 
+use crate::endpoint::Unlisted;
 use crate::response::Reception;
 use crate::settled::{outcome, unavailable};
 use crate::shared::Site;
@@ -74,6 +75,9 @@ fn sort<L: Ledger>(site: &Site<L>, verified: &Verified<'_>) -> Result<Sorted, In
         let event_type = event.event_type().as_str();
         if built.handler(event_type).is_none() {
             sorted.outcome = Some(Outcome::Ignored);
+            if built.unlisted == Unlisted::Store {
+                sorted.inbox.push(event.ignored());
+            }
         } else if !built.provider.corroborates(event_type, event.payload()) {
             sorted.relabelled.push(event);
         } else if built.is_inline(event_type) {
@@ -103,15 +107,21 @@ async fn settle<L: Ledger>(site: &Site<L>, sorted: Sorted) -> Reception {
         }
     }
     if !sorted.inbox.is_empty() {
+        let ignored: Vec<bool> = sorted.inbox.iter().map(is_ignored).collect();
         let claim = site.shared.ledger.claim(sorted.inbox);
         match tokio::time::timeout(built.acknowledge_within, claim).await {
-            Ok(Ok(claims)) => settled.extend(claims.into_iter().map(|claim| {
-                let (outcome, reply) = outcome(&built.name, claim);
-                if matches!(outcome, Outcome::Accepted | Outcome::Revived) {
-                    site.served.bell.notify_one();
-                }
-                (outcome, reply)
-            })),
+            Ok(Ok(claims)) => {
+                settled.extend(claims.into_iter().zip(ignored).map(|(claim, ignored)| {
+                    let (outcome, reply) = match outcome(&built.name, claim) {
+                        (Outcome::Accepted, _) if ignored => (Outcome::Ignored, None),
+                        claimed => claimed,
+                    };
+                    if matches!(outcome, Outcome::Accepted | Outcome::Revived) {
+                        site.served.bell.notify_one();
+                    }
+                    (outcome, reply)
+                }))
+            }
             Ok(Err(fault)) => return site.reception(unavailable(&built.name, &fault)),
             // The claim goes on; the provider's retry will find it.
             Err(_) => return site.reception(Outcome::Deadline),
@@ -125,6 +135,10 @@ async fn settle<L: Ledger>(site: &Site<L>, sorted: Sorted) -> Reception {
         settled.push(ran);
     }
     answer(site, settled)
+}
+
+fn is_ignored(event: &NewEvent) -> bool {
+    event.first_state() == State::Ignored
 }
 
 /// One event answers for itself; of several the first that is not plain success names the outcome.

@@ -10,7 +10,7 @@ mod webhooks;
 pub use webhook_core::*;
 pub use webhook_derive::webhook;
 pub use webhook_engine::{
-    ConfigError, Endpoint, Keys, KeysError, OnFailure, Repeats, StartError, SystemClock,
+    ConfigError, Endpoint, Keys, KeysError, OnFailure, Repeats, StartError, SystemClock, Unlisted,
     describe_metrics,
 };
 

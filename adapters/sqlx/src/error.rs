@@ -4,11 +4,18 @@
 use std::error::Error;
 use std::io;
 
+use sqlx::error::DatabaseError;
 use webhook_core::ledger::{LedgerError, LedgerFault};
 
 /// The cause of a [`LedgerError`], without a value from any row, query or URL.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum StoreFault {
+    /// Ours: the ledger was closed.
+    #[error("the ledger is closed")]
+    Closed,
+    /// Ours: the queue before the store is full.
+    #[error("too much is waiting for the store")]
+    Crowded,
     /// The store's own code.
     #[error("code {0}")]
     Code(String),
@@ -69,36 +76,23 @@ pub(crate) fn ledger_error(error: sqlx::Error) -> LedgerError {
 }
 
 /// Whether a handler's `error` came of the store's contention or absence, somewhere in its chain.
+///
+/// A wrapper that passes on its source's source hides the [`sqlx::Error`], but not the database's.
 pub(crate) fn blames_store(error: &(dyn Error + 'static)) -> bool {
     std::iter::successors(Some(error), |error| (*error).source())
-        .filter_map(|error| error.downcast_ref::<sqlx::Error>())
-        .any(|error| {
-            matches!(
-                classify(error),
-                LedgerFault::Contention | LedgerFault::Unavailable
-            )
+        .filter_map(|error| {
+            let ours = error.downcast_ref().map(classify);
+            ours.or_else(|| {
+                let database = error.downcast_ref::<Box<dyn DatabaseError>>()?;
+                Some(classify_answer(&**database))
+            })
         })
+        .any(|kind| matches!(kind, LedgerFault::Contention | LedgerFault::Unavailable))
 }
 
 fn classify(error: &sqlx::Error) -> LedgerFault {
     match error {
-        sqlx::Error::Database(error) => {
-            #[cfg(feature = "postgres")]
-            if let Some(error) = error.try_downcast_ref::<sqlx::postgres::PgDatabaseError>() {
-                return classify_sqlstate(error.code());
-            }
-            #[cfg(feature = "sqlite")]
-            if error
-                .try_downcast_ref::<sqlx::sqlite::SqliteError>()
-                .is_some()
-            {
-                return error
-                    .code()
-                    .and_then(|code| code.parse().ok())
-                    .map_or(LedgerFault::Internal, classify_result_code);
-            }
-            LedgerFault::Internal
-        }
+        sqlx::Error::Database(error) => classify_answer(&**error),
         sqlx::Error::Io(_)
         | sqlx::Error::Tls(_)
         | sqlx::Error::Protocol(_)
@@ -109,14 +103,28 @@ fn classify(error: &sqlx::Error) -> LedgerFault {
     }
 }
 
+fn classify_answer(error: &dyn DatabaseError) -> LedgerFault {
+    #[cfg(feature = "postgres")]
+    if let Some(error) = error.try_downcast_ref::<sqlx::postgres::PgDatabaseError>() {
+        return classify_sqlstate(error.code());
+    }
+    #[cfg(feature = "sqlite")]
+    if let Some(error) = error.try_downcast_ref::<sqlx::sqlite::SqliteError>() {
+        let code = error.code().and_then(|code| code.parse().ok());
+        return code.map_or(LedgerFault::Internal, classify_result_code);
+    }
+    LedgerFault::Internal
+}
+
 /// <https://www.postgresql.org/docs/current/errcodes-appendix.html>
 #[cfg(feature = "postgres")]
 fn classify_sqlstate(code: &str) -> LedgerFault {
     match code {
         // serialization failure, deadlock, lock not available, statement cancelled by its timeout
         "40001" | "40P01" | "55P03" | "57014" => LedgerFault::Contention,
-        // idle in transaction for too long: the server closed the connection
-        "25P03" => LedgerFault::Unavailable,
+        // idle in transaction for too long: the server closed the connection;
+        // no such database, or no longer this password: nobody gets in
+        "25P03" | "3D000" | "28000" | "28P01" => LedgerFault::Unavailable,
         _ => match code.get(..2) {
             // connection, resources, operator intervention, system
             Some("08" | "53" | "57" | "58") => LedgerFault::Unavailable,

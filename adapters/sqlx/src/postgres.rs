@@ -2,9 +2,10 @@
 
 use std::fmt;
 use std::str::FromStr;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
+use sqlx::error::DatabaseError;
 use sqlx::pool::PoolOptions;
 use sqlx::postgres::PgConnectOptions;
 use sqlx::{ConnectOptions, Connection, Executor as _, PgConnection, PgPool, Postgres};
@@ -12,12 +13,14 @@ use webhook_core::ledger::{
     Completion, Failure, Inline, Lease, Ledger, LedgerError, Notice, Registration, Take, Taken,
     TxLimits,
 };
-use webhook_core::{Claim, NewEvent, Quarantine};
+use webhook_core::{BoxFuture, Claim, NewEvent, Quarantine};
 
-use crate::error::{self, ledger_error};
+use crate::batch::Batcher;
+use crate::error::{self, StoreFault, ledger_error, unavailable};
 use crate::executor::{Executor, Lent};
 
 mod claim;
+mod commit;
 mod inbox;
 mod migrate;
 mod prepare;
@@ -54,7 +57,10 @@ pub struct PoolSizes {
 struct Inner {
     executor: Executor,
     ledger: PgPool,
+    /// For claims that share a statement.
+    batches: PgPool,
     handlers: PgPool,
+    claims: Batcher<Arc<[NewEvent]>, Vec<Claim>>,
 }
 
 impl PostgresLedger {
@@ -81,15 +87,19 @@ impl PostgresLedger {
         let executor = Executor::start()?;
         let thread = executor.clone();
         let connecting = async move {
-            let options = notice_lost_clients(options).await.map_err(ledger_error)?;
+            let options = notice_lost_clients(options).await.map_err(not_connected)?;
             let ledger =
                 pool(sizes.ledger).connect_lazy_with(options.clone().options(LEDGER_SESSION));
             let handlers = pool(sizes.handlers)
                 .after_release(|conn, _| Box::pin(async move { reset(conn).await }))
-                .connect_lazy_with(options.options(HANDLER_SESSION));
-            Ok(Arc::new(Inner {
+                .connect_lazy_with(options.clone().options(HANDLER_SESSION));
+            let batches =
+                pool(BATCH_CONNECTIONS).connect_lazy_with(options.clone().options(BATCH_SESSION));
+            Ok(Arc::new_cyclic(|inner| Inner {
+                claims: Batcher::start(&executor, claims(inner.clone())),
                 executor,
                 ledger,
+                batches,
                 handlers,
             }))
         };
@@ -111,6 +121,11 @@ impl PostgresLedger {
 
     async fn lend(&self) -> Result<Lent<Postgres>, LedgerError> {
         let connection = self.inner.ledger.acquire().await.map_err(ledger_error)?;
+        Ok(Lent::new(connection, (), self.executor().clone()))
+    }
+
+    async fn lend_to_batch(&self) -> Result<Lent<Postgres>, LedgerError> {
+        let connection = self.inner.batches.acquire().await.map_err(ledger_error)?;
         Ok(Lent::new(connection, (), self.executor().clone()))
     }
 
@@ -140,9 +155,8 @@ impl Ledger for PostgresLedger {
     }
 
     async fn claim(&self, events: Vec<NewEvent>) -> Result<Vec<Claim>, LedgerError> {
-        let ledger = self.clone();
-        self.run(async move { claim::claim(&ledger, &events).await })
-            .await
+        let bytes = events.iter().map(|event| event.payload().len()).sum();
+        self.inner.claims.call(events.into(), bytes).await
     }
 
     async fn quarantine(&self, event: NewEvent, reason: Quarantine) -> Result<(), LedgerError> {
@@ -219,7 +233,7 @@ impl Ledger for PostgresLedger {
         let ledger = self.clone();
         self.run(async move {
             let mut conn = ledger.lend().await?;
-            let outcome = inbox::hand_back(&mut conn, &leases).await;
+            let outcome = inbox::hand_back(&mut conn, leases).await;
             conn.settle(outcome)
         })
         .await
@@ -234,6 +248,7 @@ impl Ledger for PostgresLedger {
         let closing = self.run(async move {
             // Handlers first: what becomes of a lost commit is read through the other pool.
             ledger.inner.handlers.close().await;
+            ledger.inner.batches.close().await;
             ledger.inner.ledger.close().await;
             Ok(())
         });
@@ -246,6 +261,25 @@ impl Ledger for PostgresLedger {
 impl fmt::Debug for PostgresLedger {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("PostgresLedger")
+    }
+}
+
+/// What the batcher runs. It holds the ledger only while it does: the last handle may be dropped.
+fn claims(
+    inner: Weak<Inner>,
+) -> impl Fn(Vec<Arc<[NewEvent]>>) -> BoxFuture<'static, Result<Vec<Vec<Claim>>, LedgerError>>
++ Clone
++ Send
++ 'static {
+    move |deliveries| {
+        let inner = inner.upgrade();
+        Box::pin(async move {
+            let inner = inner.ok_or_else(|| unavailable(StoreFault::Closed))?;
+            let ledger = PostgresLedger { inner };
+            let claims = claim::claim_together(&ledger, &deliveries);
+            let claims = tokio::time::timeout(PATIENCE, claims).await;
+            claims.unwrap_or_else(|_| Err(unavailable(StoreFault::Silent)))
+        })
     }
 }
 
@@ -281,6 +315,22 @@ async fn notice_lost_clients(options: PgConnectOptions) -> Result<PgConnectOptio
     })
 }
 
+/// What the first connection says of a URL that cannot work, in words.
+fn not_connected(error: sqlx::Error) -> LedgerError {
+    let code = error.as_database_error().and_then(DatabaseError::code);
+    match code.as_deref() {
+        Some("08P01") => LedgerError::unfit(
+            "something between refuses the start-up parameter `options`: connect to the server \
+             itself, or have the pooler keep sessions and pass it",
+        ),
+        Some("28000" | "28P01") => {
+            LedgerError::unfit("the server refused the user or its password")
+        }
+        Some("3D000") => LedgerError::unfit("the server has no database of that name"),
+        _ => ledger_error(error),
+    }
+}
+
 /// Take back what a handler did to its session. `false` closes the connection.
 ///
 /// Not `DISCARD ALL`, which would drop sqlx's prepared statements behind its back.
@@ -312,11 +362,26 @@ const SESSION: [(&str, &str); 9] = [
     ("idle_in_transaction_session_timeout", "30000"),
 ];
 
-const LEDGER_SESSION: [(&str, &str); 3] = [
+const LEDGER_SESSION: [(&str, &str); 6] = [
     ("search_path", "pg_catalog"),
+    // Every statement of ours is served by an index, and a plan made while a table was empty may be
+    // kept until long after.
+    ("enable_seqscan", "off"),
+    ("enable_bitmapscan", "off"),
+    ("jit", "off"),
     ("lock_timeout", "1000"),
     ("statement_timeout", "10000"),
 ];
+
+/// Claims that share a statement do not wait for one that somebody's open transaction holds.
+const BATCH_SESSION: [(&str, &str); 3] = [
+    ("search_path", "pg_catalog"),
+    ("lock_timeout", "100"),
+    ("statement_timeout", "10000"),
+];
+
+/// One a lane of the batcher.
+const BATCH_CONNECTIONS: u32 = 2;
 
 /// Until a transaction brings its own limits.
 const HANDLER_SESSION: [(&str, &str); 2] =

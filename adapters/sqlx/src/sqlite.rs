@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::Path;
 use std::str::FromStr;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 use sqlx::pool::{PoolConnection, PoolOptions};
@@ -17,9 +17,10 @@ use webhook_core::ledger::{
     Completion, Failure, Inline, Lease, Ledger, LedgerError, Notice, Registration, Take, Taken,
     TxLimits,
 };
-use webhook_core::{Claim, NewEvent, Quarantine};
+use webhook_core::{BoxFuture, Claim, NewEvent, Quarantine};
 
-use crate::error::{self, ledger_error};
+use crate::batch::Batcher;
+use crate::error::{self, StoreFault, ledger_error, unavailable};
 use crate::executor::{Executor, Lent};
 
 /// The store's clock in Unix milliseconds.
@@ -30,6 +31,7 @@ macro_rules! now {
 }
 
 mod claim;
+mod commit;
 mod inbox;
 mod migrate;
 mod prepare;
@@ -60,6 +62,7 @@ struct Inner {
     ledger: SqlitePool,
     handlers: SqlitePool,
     writer: Arc<Writer>,
+    claims: Batcher<Arc<[NewEvent]>, Vec<Claim>>,
 }
 
 impl SqliteLedger {
@@ -80,7 +83,8 @@ impl SqliteLedger {
                 // There is no way to take back what a handler may have done to its connection.
                 .after_release(|_, _| Box::pin(async { Ok(false) }))
                 .connect_lazy_with(options);
-            Ok(Arc::new(Inner {
+            Ok(Arc::new_cyclic(|inner| Inner {
+                claims: Batcher::start(&executor, claims(inner.clone())),
                 executor,
                 ledger,
                 handlers,
@@ -168,9 +172,8 @@ impl Ledger for SqliteLedger {
     }
 
     async fn claim(&self, events: Vec<NewEvent>) -> Result<Vec<Claim>, LedgerError> {
-        let ledger = self.clone();
-        self.run(async move { claim::claim(&ledger, &events).await })
-            .await
+        let bytes = events.iter().map(|event| event.payload().len()).sum();
+        self.inner.claims.call(events.into(), bytes).await
     }
 
     async fn quarantine(&self, event: NewEvent, reason: Quarantine) -> Result<(), LedgerError> {
@@ -268,6 +271,25 @@ impl Ledger for SqliteLedger {
         if closing.await.is_err() {
             tracing::error!("connections were still in use when the ledger was closed");
         }
+    }
+}
+
+/// What the batcher runs. It holds the ledger only while it does: the last handle may be dropped.
+fn claims(
+    inner: Weak<Inner>,
+) -> impl Fn(Vec<Arc<[NewEvent]>>) -> BoxFuture<'static, Result<Vec<Vec<Claim>>, LedgerError>>
++ Clone
++ Send
++ 'static {
+    move |deliveries| {
+        let inner = inner.upgrade();
+        Box::pin(async move {
+            let inner = inner.ok_or_else(|| unavailable(StoreFault::Closed))?;
+            let ledger = SqliteLedger { inner };
+            let claims = claim::claim_together(&ledger, &deliveries);
+            let claims = tokio::time::timeout(PATIENCE, claims).await;
+            claims.unwrap_or_else(|_| Err(unavailable(StoreFault::Silent)))
+        })
     }
 }
 

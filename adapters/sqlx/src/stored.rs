@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use sqlx::types::Uuid;
+use sqlx::{ColumnIndex, Decode, FromRow, Row, Type};
 use webhook_core::ledger::{FencingToken, Lease, Leased, StoredEvent};
 use webhook_core::{
     Account, ContentDigest, EventId, EventType, HeldEvent, Holder, InboxId, KeptHeaders, NewEvent,
@@ -13,45 +14,51 @@ use webhook_core::{
 
 use crate::error::StoreFault;
 
-/// A claim key that an event wants, as found: position of the event, key, row of the holder, is
-/// tombstone, digest of the tombstone; and of the holder's event, if it is there, state, type,
-/// digest, canonical digest, type of the reply, reply, is payload kept, payload if it must be
-/// compared, is due for a new `last_seen_at`.
-pub(crate) type KeyRow = (
-    i64,
-    Vec<u8>,
-    Uuid,
-    bool,
-    Option<Vec<u8>>,
-    Option<String>,
-    Option<String>,
-    Option<Vec<u8>>,
-    Option<Vec<u8>>,
-    Option<String>,
-    Option<Vec<u8>>,
-    bool,
-    Option<Vec<u8>>,
-    Option<bool>,
-);
+/// A claim key that an event wants, and who holds it.
+#[derive(Debug)]
+pub(crate) struct KeyRow {
+    /// Position of the event in its batch.
+    #[cfg_attr(
+        not(feature = "postgres"),
+        expect(dead_code, reason = "SQLite reads one event at a time")
+    )]
+    pub(crate) position: i64,
+    key: Vec<u8>,
+    inbox: Uuid,
+    is_tombstone: bool,
+    tombstone: Option<Vec<u8>>,
+    /// This and all that follows belongs to the holder's event, and is null where it has no row.
+    state: Option<String>,
+    event_type: Option<String>,
+    digest: Option<Vec<u8>>,
+    canonical: Option<Vec<u8>>,
+    reply_type: Option<String>,
+    reply: Option<Vec<u8>>,
+    is_payload_kept: bool,
+    /// Fetched only where contents must be compared.
+    payload: Option<Vec<u8>>,
+    was_seen_lately: Option<bool>,
+}
 
-/// An event as leased: id, token, state, failures, crashes, principal, account, event id, type,
-/// payload, headers, key id, signed at, received at.
-pub(crate) type LeasedRow = (
-    Uuid,
-    i64,
-    String,
-    i64,
-    i64,
-    Option<String>,
-    Option<String>,
-    String,
-    String,
-    Option<Vec<u8>>,
-    Option<String>,
-    Option<String>,
-    Option<i64>,
-    i64,
-);
+/// An event as leased.
+#[derive(Debug)]
+pub(crate) struct LeasedRow {
+    id: Uuid,
+    token: i64,
+    state: String,
+    failures: i64,
+    crashes: i64,
+    contended: i64,
+    principal: Option<String>,
+    account: Option<String>,
+    event_id: String,
+    event_type: String,
+    payload: Option<Vec<u8>>,
+    headers: Option<String>,
+    key_id: Option<String>,
+    signed_at: Option<i64>,
+    received_at: i64,
+}
 
 /// Who holds the keys of one event.
 #[derive(Debug, Default)]
@@ -66,22 +73,22 @@ pub(crate) struct Holders {
 
 impl Holders {
     /// Enter what was found for one key of `event`.
-    pub(crate) fn add(&mut self, event: &NewEvent, row: &KeyRow) -> Result<(), sqlx::Error> {
-        let (_, key, inbox, is_tombstone, tombstone_digest, state, ..) = row;
-        let holder = if *is_tombstone {
+    pub(crate) fn add(&mut self, event: &NewEvent, row: KeyRow) -> Result<(), sqlx::Error> {
+        let is_id = row.key == event.id_key().as_bytes();
+        let holder = if row.is_tombstone {
             Holder::Tombstone {
-                digest: tombstone_digest.as_deref().map(digest).transpose()?,
+                digest: row.tombstone.as_deref().map(digest).transpose()?,
             }
-        } else if state.is_some() {
-            if row.13 == Some(true) {
-                self.unmarked.push(*inbox);
+        } else if row.state.is_some() {
+            if row.was_seen_lately == Some(false) {
+                self.unmarked.push(row.inbox);
             }
-            Holder::Event(held(event, row)?)
+            Holder::Event(row.into_held(event)?)
         } else {
-            self.orphans.push((key.clone(), *inbox));
+            self.orphans.push((row.key, row.inbox));
             return Ok(());
         };
-        if *key == event.id_key().as_bytes() {
+        if is_id {
             self.by_id = Some(holder);
         } else {
             self.by_digest = Some(holder);
@@ -90,66 +97,120 @@ impl Holders {
     }
 }
 
-fn held(event: &NewEvent, row: &KeyRow) -> Result<HeldEvent, sqlx::Error> {
-    let (_, _, inbox, _, _, state, event_type, its_digest, canonical, ..) = row;
-    let (reply_type, reply, is_kept, payload) = (&row.9, &row.10, row.11, &row.12);
-    let its_digest = digest(its_digest.as_deref().ok_or_else(unreadable)?)?;
-    let payload = if !is_kept {
-        None
-    } else if its_digest == event.digest() {
-        // Equal digests: the stored payload is this one, and need not be fetched.
-        Some(event.payload().clone())
-    } else {
-        payload.clone().map(Bytes::from)
-    };
-    Ok(HeldEvent {
-        inbox: inbox_id(*inbox),
-        state: state
-            .as_deref()
-            .and_then(State::from_name)
-            .ok_or_else(unreadable)?,
-        event_type: event_type.clone().ok_or_else(unreadable)?,
-        digest: its_digest,
-        canonical: canonical.as_deref().map(digest).transpose()?,
-        payload,
-        reply: reply_type
-            .clone()
-            .map(|media_type| Reply::new(media_type, reply.clone().unwrap_or_default())),
-    })
+impl KeyRow {
+    fn into_held(self, event: &NewEvent) -> Result<HeldEvent, sqlx::Error> {
+        let its_digest = digest(&self.digest.ok_or_else(unreadable)?)?;
+        let payload = if !self.is_payload_kept {
+            None
+        } else if its_digest == event.digest() {
+            // Equal digests: the stored payload is this one, and need not be fetched.
+            Some(event.payload().clone())
+        } else {
+            self.payload.map(Bytes::from)
+        };
+        let state = self.state.as_deref().and_then(State::from_name);
+        let reply = self.reply.unwrap_or_default();
+        Ok(HeldEvent {
+            inbox: inbox_id(self.inbox),
+            state: state.ok_or_else(unreadable)?,
+            event_type: self.event_type.ok_or_else(unreadable)?,
+            digest: its_digest,
+            canonical: self.canonical.as_deref().map(digest).transpose()?,
+            payload,
+            reply: self
+                .reply_type
+                .map(|media_type| Reply::new(media_type, reply)),
+        })
+    }
 }
 
-/// The lease that a row tells of, or `None` if the row is a buried event.
-pub(crate) fn leased(endpoint: &Arc<str>, row: LeasedRow) -> Result<Option<Leased>, sqlx::Error> {
-    let (id, token, state, failures, crashes, principal, account, event_id, event_type, ..) = row;
-    let (payload, headers, key_id, signed_at, received_at) =
-        (row.9, row.10, row.11, row.12, row.13);
-    if state != State::Processing.as_str() {
-        return Ok(None);
+impl LeasedRow {
+    /// The lease it tells of, or `None` if the event was buried instead.
+    pub(crate) fn into_leased(self, endpoint: &Arc<str>) -> Result<Option<Leased>, sqlx::Error> {
+        if self.state != State::Processing.as_str() {
+            return Ok(None);
+        }
+        let account = self.account.as_deref().map(Account::new).transpose();
+        Ok(Some(Leased {
+            lease: Lease::new(inbox_id(self.id), FencingToken::new(self.token)),
+            event: StoredEvent {
+                endpoint: endpoint.clone(),
+                principal: self.principal,
+                account: account.map_err(|_| unreadable())?,
+                id: EventId::new(&self.event_id).map_err(|_| unreadable())?,
+                event_type: EventType::new(&self.event_type).map_err(|_| unreadable())?,
+                payload: self.payload.ok_or_else(unreadable)?.into(),
+                headers: self
+                    .headers
+                    .as_deref()
+                    .map(KeptHeaders::from_json)
+                    .unwrap_or_default(),
+                key_id: self.key_id,
+                signed_at: self.signed_at,
+                received_at: self.received_at,
+            },
+            failures: u32::try_from(self.failures).unwrap_or(u32::MAX),
+            crashes: u32::try_from(self.crashes).unwrap_or(u32::MAX),
+            contended: u32::try_from(self.contended).unwrap_or(u32::MAX),
+        }))
     }
-    Ok(Some(Leased {
-        lease: Lease::new(inbox_id(id), FencingToken::new(token)),
-        event: StoredEvent {
-            endpoint: endpoint.clone(),
-            principal,
-            account: account
-                .map(|account| Account::new(&account))
-                .transpose()
-                .map_err(|_| unreadable())?,
-            id: EventId::new(&event_id).map_err(|_| unreadable())?,
-            event_type: EventType::new(&event_type).map_err(|_| unreadable())?,
-            payload: payload.ok_or_else(unreadable)?.into(),
-            headers: headers
-                .as_deref()
-                .map(KeptHeaders::from_json)
-                .unwrap_or_default(),
-            key_id,
-            signed_at,
-            received_at,
-        },
-        failures: u32::try_from(failures).unwrap_or(u32::MAX),
-        crashes: u32::try_from(crashes).unwrap_or(u32::MAX),
-    }))
 }
+
+/// Reads a row of either store by the names of its columns.
+macro_rules! from_row {
+    ($row:ident { $($column:ident),* $(,)? }) => {
+        impl<'r, R: Row> FromRow<'r, R> for $row
+        where
+            &'static str: ColumnIndex<R>,
+            bool: Decode<'r, R::Database> + Type<R::Database>,
+            i64: Decode<'r, R::Database> + Type<R::Database>,
+            String: Decode<'r, R::Database> + Type<R::Database>,
+            Uuid: Decode<'r, R::Database> + Type<R::Database>,
+            Vec<u8>: Decode<'r, R::Database> + Type<R::Database>,
+        {
+            fn from_row(row: &'r R) -> Result<Self, sqlx::Error> {
+                Ok(Self {
+                    $($column: row.try_get(stringify!($column))?,)*
+                })
+            }
+        }
+    };
+}
+
+from_row!(KeyRow {
+    position,
+    key,
+    inbox,
+    is_tombstone,
+    tombstone,
+    state,
+    event_type,
+    digest,
+    canonical,
+    reply_type,
+    reply,
+    is_payload_kept,
+    payload,
+    was_seen_lately,
+});
+
+from_row!(LeasedRow {
+    id,
+    token,
+    state,
+    failures,
+    crashes,
+    contended,
+    principal,
+    account,
+    event_id,
+    event_type,
+    payload,
+    headers,
+    key_id,
+    signed_at,
+    received_at,
+});
 
 /// The lease of an event that was claimed inline, whose row has just been written.
 pub(crate) fn leased_inline(event: &NewEvent, lease: Lease, received_at: i64) -> Leased {
@@ -171,6 +232,7 @@ pub(crate) fn leased_inline(event: &NewEvent, lease: Lease, received_at: i64) ->
         },
         failures: 0,
         crashes: 0,
+        contended: 0,
     }
 }
 

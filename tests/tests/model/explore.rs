@@ -1,6 +1,6 @@
 //! A small model checker: every reachable state, breadth first, and every fair way never to arrive.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::{Debug, Display, Write as _};
 use std::hash::Hash;
 
@@ -20,6 +20,9 @@ pub(crate) trait Model {
     /// may never happen.
     fn class(step: Self::Step) -> Option<u32>;
 
+    /// What kind of step it is, for telling which kinds were explored.
+    fn kind(step: Self::Step) -> &'static str;
+
     /// What must hold in every state.
     fn always(&self) -> Vec<Self::Property>;
 
@@ -35,6 +38,8 @@ pub(crate) trait Model {
 pub(crate) struct Report<P> {
     pub(crate) states: usize,
     pub(crate) steps: usize,
+    /// Every kind of step that was taken.
+    pub(crate) taken: BTreeSet<&'static str>,
     /// For each property that does not hold, a way to see it.
     pub(crate) broken: BTreeMap<P, String>,
 }
@@ -63,6 +68,7 @@ pub(crate) fn explore<M: Model>(model: &M) -> Report<M::Property> {
     Report {
         states: graph.states.len(),
         steps: graph.edges.iter().map(Vec::len).sum(),
+        taken: graph.taken,
         broken,
     }
 }
@@ -73,6 +79,7 @@ struct Graph<M: Model> {
     reached: Vec<Option<(usize, M::Step)>>,
     /// Target and class bit of every step.
     edges: Vec<Vec<(usize, u32)>>,
+    taken: BTreeSet<&'static str>,
 }
 
 impl<M: Model> Graph<M> {
@@ -81,6 +88,7 @@ impl<M: Model> Graph<M> {
             states: Vec::new(),
             reached: Vec::new(),
             edges: Vec::new(),
+            taken: BTreeSet::new(),
         };
         let mut numbers = HashMap::new();
         let mut number = |graph: &mut Self, state: M::State, from| {
@@ -99,6 +107,7 @@ impl<M: Model> Graph<M> {
             model.steps(&state, &mut next);
             let edges = (next.drain(..))
                 .map(|(step, state)| {
+                    graph.taken.insert(M::kind(step));
                     let class = M::class(step).map_or(0, |class| 1 << class);
                     (number(&mut graph, state, Some((from, step))), class)
                 })
@@ -108,7 +117,7 @@ impl<M: Model> Graph<M> {
         graph
     }
 
-    /// States among which a fair run can stay for ever, all of them `waiting`.
+    /// States among which a fair run can stay for ever, all of them `waiting`; the earliest first.
     ///
     /// Such a run ends up in a strongly connected component of the waiting states. It is fair if each
     /// class of steps is taken inside, or cannot be taken in some state inside. Standing still is a
@@ -121,7 +130,7 @@ impl<M: Model> Graph<M> {
                 component_of[state] = number;
             }
         }
-        let is_fair = |(number, component): (usize, &Vec<usize>)| {
+        let is_fair = |&(number, component): &(usize, &Vec<usize>)| {
             let (mut never_off, mut taken) = (u32::MAX, 0);
             for &state in component {
                 let mut possible = 0;
@@ -135,8 +144,13 @@ impl<M: Model> Graph<M> {
             }
             never_off & !taken == 0
         };
-        let at = components.iter().enumerate().position(is_fair)?;
-        components.into_iter().nth(at)
+        let fair = components.iter().enumerate().filter(is_fair);
+        let mut circle = fair
+            .map(|(_, circle)| circle)
+            .min_by_key(|circle| circle.iter().min())?
+            .clone();
+        circle.sort_unstable();
+        Some(circle)
     }
 
     /// The shortest way to a state, and the state.

@@ -1,10 +1,11 @@
-//! What is explored: which deliveries, in which mode, with which mistakes; and the properties.
+//! What is explored: which deliveries, in which mode, with which mistake; and the properties.
 
 use crate::explore::Model;
 use crate::state::{
-    Budget, DELIVERIES, Delivery, EVENTS, KEYS, Lease, Next, On, ROWS, Row, Stage, Stands, State,
-    Step, WORKERS, Way, Worker,
+    Budget, DELIVERIES, Delivery, EVENTS, KEYS, Mode, On, ROWS, Row, Stage, Stands, State, WORKERS,
+    Worker,
 };
+use crate::step::{Next, Step};
 use crate::{delivery, store, worker};
 
 /// What a delivery carries.
@@ -19,17 +20,19 @@ pub(crate) struct Message {
 }
 
 /// A setting to explore.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Copy)]
 pub(crate) struct Scenario {
     pub(crate) messages: [Message; DELIVERIES],
-    pub(crate) way: Way,
-    /// A message that came before these, and where its event may stand by now.
+    pub(crate) mode: Mode,
+    /// An event that was stored before, and where it may stand by now.
     pub(crate) earlier: Option<(Message, &'static [Stands])>,
+    /// How many of the workers are ever up.
+    pub(crate) workers: usize,
     pub(crate) left: Budget,
     pub(crate) flaws: &'static [Flaw],
 }
 
-/// A mistake the design does not make.
+/// A mistake that the design does not make, or a mercy that it needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Flaw {
     /// A lost inline lease is answered like an event that somebody else has.
@@ -42,13 +45,11 @@ pub(crate) enum Flaw {
     CompletesLate,
     /// A lease that ran out is not counted.
     CrashesUncounted,
-    /// An orphan is deleted by its key alone.
-    DeletesAnyHolder,
     /// The effect is committed in a transaction of its own, before the completion.
     EffectCommitsFirst,
-    /// The completion's guard is read, and the row written at the commit: nothing is locked between.
+    /// The completion's guard only reads, and the row is written at the commit.
     GuardLocksNothing,
-    /// Contention and broken connections never end.
+    /// Contention, broken connections and shutdowns have no end.
     HindrancesNeverEnd,
     /// A claim key without a row counts as held.
     OrphansCount,
@@ -58,18 +59,16 @@ pub(crate) enum Flaw {
 pub(crate) enum Property {
     /// No event has two committed effects.
     OneEffect,
-    /// Whatever was answered with 2xx has a row: an event's own, or of equal content.
+    /// What was answered with 2xx has a row of its content.
     Kept,
     /// No write under a token that is not the row's becomes durable.
     Fenced,
     /// No write is let through whose lease has run out.
     Timely,
-    /// Every acknowledged event is completed or dead, again and again.
+    /// What is stored or was answered with 2xx is completed or dead, again and again.
     Settles,
     /// Every worker is free, or down, again and again.
     WorkerReturns,
-    /// Every request ends, again and again.
-    RequestEnds,
 }
 
 impl Scenario {
@@ -77,27 +76,30 @@ impl Scenario {
         self.flaws.contains(&flaw)
     }
 
-    /// The guard of every write after `take`: token, state, and an end that has not come yet.
-    pub(crate) fn is_held(state: &State, lease: Lease) -> bool {
-        let row = state.row(lease.row);
-        row.token == Some(lease.token) && row.stands == Stands::Processing { is_live: true }
+    /// Whether a transaction other than that of `mine` has written the row and is still open.
+    pub(crate) fn is_locked(&self, state: &State, row: usize, mine: Option<usize>) -> bool {
+        let mut others = (state.open.iter().enumerate())
+            .filter(|(owner, _)| Some(*owner) != mine)
+            .filter_map(|(_, tx)| *tx);
+        !self.has(Flaw::GuardLocksNothing)
+            && others.any(|tx| tx.on == On::Row(row) && tx.stage >= Stage::Completed)
     }
 
-    /// Whether a transaction other than `mine` has written the row.
-    pub(crate) fn is_locked(&self, state: &State, row: usize, mine: Option<usize>) -> bool {
-        let others = state.open.iter().enumerate();
-        let mut others = others.filter(|(owner, _)| Some(*owner) != mine);
-        !self.has(Flaw::GuardLocksNothing)
-            && others.any(|(_, tx)| {
-                tx.is_some_and(|tx| tx.on == On::Row(row) && tx.stage >= Stage::Completed)
-            })
+    /// Whether an open transaction has inserted `key`: who wants it too waits for the end of that.
+    pub(crate) fn is_claimed_in_open(&self, state: &State, key: usize) -> bool {
+        state.open.iter().flatten().any(|tx| match tx.on {
+            On::New(delivery) => self.messages[delivery].keys().any(|held| held == key),
+            On::Row(_) => false,
+        })
     }
 
     fn start(&self) -> State {
+        let mut workers = [Worker::Down; WORKERS];
+        workers[..self.workers].fill(Worker::Idle);
         State {
             claims: [None; KEYS],
             rows: [None; ROWS],
-            workers: [Worker::Idle; WORKERS],
+            workers,
             deliveries: [Delivery::Away; DELIVERIES],
             open: [None; WORKERS + DELIVERIES],
             effects: [0; EVENTS],
@@ -125,7 +127,7 @@ impl Model for Scenario {
         };
         let stood = |&stands: &Stands| {
             let mut state = self.start();
-            store::insert_row(&mut state, message, Row::new(message.event, stands, None));
+            state.insert(message, Row::new(message.event, stands));
             state.effects[message.event] = u8::from(stands == Stands::Completed);
             state
         };
@@ -144,7 +146,11 @@ impl Model for Scenario {
     }
 
     fn class(step: Step) -> Option<u32> {
-        step.who.class()
+        step.class()
+    }
+
+    fn kind(step: Step) -> &'static str {
+        step.what
     }
 
     fn always(&self) -> Vec<Property> {
@@ -155,31 +161,23 @@ impl Model for Scenario {
     fn eventually(&self) -> Vec<(Property, usize)> {
         let settles = (0..EVENTS).map(|event| (Property::Settles, event));
         let returns = (0..WORKERS).map(|worker| (Property::WorkerReturns, worker));
-        let ends = (0..DELIVERIES).map(|delivery| (Property::RequestEnds, delivery));
-        settles.chain(returns).chain(ends).collect()
+        settles.chain(returns).collect()
     }
 
     fn holds(&self, property: Property, party: usize, state: &State) -> bool {
-        let mut acknowledged = (self.messages.iter().zip(state.deliveries))
-            .filter(|(_, delivery)| delivery.is_acknowledged())
+        let mut answered = (self.messages.iter().zip(state.deliveries))
+            .filter(|(_, delivery)| delivery.is_answered())
             .map(|(message, _)| message.event);
         match property {
             Property::OneEffect => state.effects.iter().all(|&effects| effects <= 1),
-            Property::Kept => acknowledged.all(|event| state.row_of(event).is_some()),
+            Property::Kept => answered.all(|event| state.row_of(event).is_some()),
             Property::Fenced => !state.was_stale,
             Property::Timely => !state.was_late,
-            Property::Settles => {
-                let stands = state.row_of(party).map(|row| row.stands);
-                !acknowledged.any(|event| event == party)
-                    || matches!(stands, Some(Stands::Completed | Stands::Dead))
-            }
-            Property::WorkerReturns => {
-                matches!(state.workers[party], Worker::Down | Worker::Idle)
-            }
-            Property::RequestEnds => matches!(
-                state.deliveries[party],
-                Delivery::Acknowledged | Delivery::Answered | Delivery::Away
-            ),
+            Property::Settles => match state.row_of(party) {
+                Some(row) => matches!(row.stands, Stands::Completed | Stands::Dead),
+                None => answered.all(|event| event != party),
+            },
+            Property::WorkerReturns => matches!(state.workers[party], Worker::Down | Worker::Idle),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! What there is: the store's tables, who works on them, and what must hold of them.
 
-use std::fmt;
+use crate::scenario::Message;
 
 pub(crate) const DELIVERIES: usize = 2;
 pub(crate) const EVENTS: usize = 2;
@@ -46,9 +46,8 @@ pub(crate) enum Holder {
 pub(crate) struct Row {
     pub(crate) event: usize,
     pub(crate) stands: Stands,
-    /// Of its latest claim. Tokens are compared for equality only, so any number that nobody holds
-    /// stands for a fresh one.
-    pub(crate) token: Option<u8>,
+    /// Of its latest claim, while somebody remembers it.
+    pub(crate) token: Option<Token>,
     pub(crate) failures: u8,
     pub(crate) crashes: u8,
 }
@@ -66,11 +65,18 @@ pub(crate) enum Stands {
     },
 }
 
+/// A fencing token. Equal or not is all that is ever asked of two, so they are numbered anew after
+/// each step: otherwise there would be no end of states.
+pub(crate) type Token = u8;
+
+/// A token that was never given before.
+pub(crate) const FRESH: Token = Token::MAX;
+
 /// The right to process the event in a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Lease {
     pub(crate) row: usize,
-    pub(crate) token: u8,
+    pub(crate) token: Token,
 }
 
 /// One process's loop over the inbox.
@@ -92,11 +98,9 @@ pub(crate) enum Worker {
 /// What is recorded of an attempt that did not complete its event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Outcome {
-    /// Counted against the event.
+    /// The handler's failure, counted against the event.
     Failed,
-    /// Shutdown: due at once, not counted.
-    HandedBack,
-    /// The store was in the way or away: runs again, not counted.
+    /// Shutdown, contention, an absent store: not counted.
     Hindered,
 }
 
@@ -110,24 +114,24 @@ pub(crate) enum Delivery {
     Answered,
     /// The provider has not sent it yet, or not again.
     Away,
-    Claiming(Way),
+    Claiming(Mode),
     /// Inline: has asked for the commit, under this token.
-    Committing(u8),
+    Committing(Token),
     /// Lost the claim, and has not read yet to whom.
-    Judging(Way),
+    Judging(Mode),
     /// [`Flaw::AnswersFirst`]: the provider has its 2xx, the claim is still to come.
     Late,
     /// Inline: the handler runs in the transaction of the claim.
     Running,
     /// Acts on what it read: deletes these keys, a bit each, and does what the verdict says.
-    Settling(Way, u8, Verdict),
+    Settling(Mode, u8, Verdict),
     /// Inline: the answer to the commit was lost.
-    Unsure(u8),
+    Unsure(Token),
 }
 
 /// How a delivery is claimed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum Way {
+pub(crate) enum Mode {
     /// Keys and row in one statement; a worker runs the event.
     Inbox,
     /// In the transaction that effect and completion share.
@@ -149,18 +153,15 @@ pub(crate) enum Verdict {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Tx {
     pub(crate) on: On,
-    pub(crate) token: u8,
+    pub(crate) token: Token,
     pub(crate) stage: Stage,
 }
 
 /// The row that a transaction completes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum On {
-    /// The row of this inline delivery, seen by nobody else before the commit. It has a lease too.
-    NewRow {
-        delivery: usize,
-        is_live: bool,
-    },
+    /// The row of this inline delivery, seen by nobody else before the commit.
+    New(usize),
     Row(usize),
 }
 
@@ -180,54 +181,96 @@ pub(crate) enum Stage {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Budget {
     pub(crate) crashes: u8,
-    /// Contention, and connections that break during a commit.
+    /// Contention, a connection that breaks during a commit, a graceful shutdown.
     pub(crate) hindrances: u8,
-    pub(crate) shutdowns: u8,
 }
 
 impl State {
-    /// A number for a new token.
-    pub(crate) fn fresh_token(&self) -> u8 {
-        let rows = self.rows.iter().flatten().filter_map(|row| row.token);
-        let open = self.open.iter().flatten().map(|tx| tx.token);
-        let workers = self.workers.iter().filter_map(|worker| match *worker {
+    /// This state, with everything made equal that no step can tell apart.
+    pub(crate) fn normal(mut self) -> Self {
+        for row in self.rows.iter_mut().flatten() {
+            if row.stands == Stands::Completed {
+                (row.failures, row.crashes) = (0, 0);
+            }
+        }
+        let mut held: Vec<Token> = Vec::new();
+        for token in self.tokens_held() {
+            let known = held.iter().position(|other| other == token);
+            let number = known.unwrap_or_else(|| {
+                held.push(*token);
+                held.len() - 1
+            });
+            *token = Token::try_from(number).unwrap();
+        }
+        for row in self.rows.iter_mut().flatten() {
+            let number = held.iter().position(|&held| Some(held) == row.token);
+            row.token = number.map(|number| Token::try_from(number).unwrap());
+        }
+        self
+    }
+
+    /// Every token that somebody may still compare with a row's.
+    fn tokens_held(&mut self) -> impl Iterator<Item = &mut Token> {
+        let workers = self.workers.iter_mut().filter_map(|worker| match worker {
             Worker::Committing(lease)
             | Worker::Recording(lease, _)
             | Worker::Running(lease)
-            | Worker::Unsure(lease) => Some(lease.token),
+            | Worker::Unsure(lease) => Some(&mut lease.token),
             Worker::Down | Worker::Idle => None,
         });
-        let deliveries = self
-            .deliveries
-            .iter()
-            .filter_map(|delivery| match *delivery {
-                Delivery::Committing(token) | Delivery::Unsure(token) => Some(token),
-                _ => None,
-            });
-        let used: Vec<u8> = rows.chain(open).chain(workers).chain(deliveries).collect();
-        (0..).find(|token| !used.contains(token)).unwrap()
+        let deliveries = self.deliveries.iter_mut();
+        let deliveries = deliveries.filter_map(|delivery| match delivery {
+            Delivery::Committing(token) | Delivery::Unsure(token) => Some(token),
+            _ => None,
+        });
+        let open = self.open.iter_mut().flatten().map(|tx| &mut tx.token);
+        workers.chain(deliveries).chain(open)
     }
 
-    pub(crate) fn row(&self, row: usize) -> &Row {
-        self.rows[row].as_ref().unwrap()
+    /// Insert a row with its claim keys.
+    pub(crate) fn insert(&mut self, message: Message, row: Row) {
+        let at = self.rows.iter().position(Option::is_none).unwrap();
+        self.rows[at] = Some(row);
+        for key in message.keys() {
+            self.claims[key] = Some(Holder::Row(at));
+        }
+    }
+
+    pub(crate) fn advance(&mut self, owner: usize, stage: Stage) {
+        self.open[owner].as_mut().unwrap().stage = stage;
+    }
+
+    /// Two are one too many; more are not told apart.
+    pub(crate) fn count_effect(&mut self, event: usize) {
+        self.effects[event] = (self.effects[event] + 1).min(2);
     }
 
     pub(crate) fn row_mut(&mut self, row: usize) -> &mut Row {
         self.rows[row].as_mut().unwrap()
     }
 
+    pub(crate) fn row(&self, row: usize) -> &Row {
+        self.rows[row].as_ref().unwrap()
+    }
+
     /// The row of `event`, as everybody can read it.
     pub(crate) fn row_of(&self, event: usize) -> Option<&Row> {
         self.rows.iter().flatten().find(|row| row.event == event)
     }
+
+    /// The guard of every write after `take`: token, state, and an end that has not come yet.
+    pub(crate) fn is_held(&self, lease: Lease) -> bool {
+        let row = self.row(lease.row);
+        row.token == Some(lease.token) && row.stands == Stands::Processing { is_live: true }
+    }
 }
 
 impl Row {
-    pub(crate) fn new(event: usize, stands: Stands, token: Option<u8>) -> Self {
+    pub(crate) fn new(event: usize, stands: Stands) -> Self {
         Self {
             event,
             stands,
-            token,
+            token: None,
             failures: 0,
             crashes: 0,
         }
@@ -236,65 +279,7 @@ impl Row {
 
 impl Delivery {
     /// Whether a 2xx was sent.
-    pub(crate) fn is_acknowledged(self) -> bool {
+    pub(crate) fn is_answered(self) -> bool {
         matches!(self, Self::Acknowledged | Self::Answered | Self::Late)
-    }
-}
-
-/// A step, and who takes it.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Step {
-    pub(crate) who: Who,
-    pub(crate) what: &'static str,
-}
-
-/// Who takes a step. All but the last two are fair: what they can do for ever they do in the end.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum Who {
-    /// The store's clock, for the lease of a row.
-    Clock(usize),
-    /// The store, for a commit that was asked for in a transaction.
-    Commit(usize),
-    /// The process that serves a delivery.
-    Request(usize),
-    Worker(usize),
-    /// What nobody can count on, or count out.
-    Fate,
-    /// Sends again as long as it likes, and not at all if it likes.
-    Provider(usize),
-}
-
-impl Who {
-    /// Its class among the fair ones.
-    pub(crate) fn class(self) -> Option<u32> {
-        let number = match self {
-            Self::Clock(row) => row,
-            Self::Commit(tx) => 4 + tx,
-            Self::Request(delivery) => 8 + delivery,
-            Self::Worker(worker) => 12 + worker,
-            Self::Fate | Self::Provider(_) => return None,
-        };
-        u32::try_from(number).ok()
-    }
-}
-
-impl fmt::Display for Step {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:?}: {}", self.who, self.what)
-    }
-}
-
-/// The steps out of one state.
-pub(crate) struct Next<'a> {
-    pub(crate) from: &'a State,
-    pub(crate) steps: &'a mut Vec<(Step, State)>,
-}
-
-impl Next<'_> {
-    /// `who` can do `what`, which makes this `change`.
-    pub(crate) fn step(&mut self, who: Who, what: &'static str, change: impl FnOnce(&mut State)) {
-        let mut state = *self.from;
-        change(&mut state);
-        self.steps.push((Step { who, what }, state));
     }
 }

@@ -2,21 +2,27 @@
 
 use crate::scenario::{Flaw, Scenario};
 use crate::state::{
-    Lease, MAX_CRASHES, MAX_FAILURES, Next, On, Outcome, Stage, Stands, State, Tx, Who, Worker,
+    FRESH, Lease, MAX_CRASHES, MAX_FAILURES, On, Outcome, Stage, Stands, State, Tx, Worker,
 };
+use crate::step::{Next, Who};
 
 /// What worker `me` can do, and what can be done to it.
 pub(crate) fn steps(scenario: &Scenario, me: usize, next: &mut Next<'_>) {
-    let state = next.from;
-    match state.workers[me] {
-        // For the store to move.
+    if me >= scenario.workers {
+        return;
+    }
+    let who = Who::Worker(me);
+    match next.from.workers[me] {
+        // The store moves.
         Worker::Committing(_) => {}
-        Worker::Down => next.step(Who::Fate, "starts the process again", |state| {
-            state.workers[me] = Worker::Idle;
-        }),
+        Worker::Down => {
+            return next.chance(who, "starts again", |state| {
+                state.workers[me] = Worker::Idle
+            });
+        }
         Worker::Idle => {
             for row in (0..)
-                .zip(&state.rows)
+                .zip(&next.from.rows)
                 .filter_map(|(at, row)| row.map(|_| at))
             {
                 take(scenario, me, row, next);
@@ -26,19 +32,16 @@ pub(crate) fn steps(scenario: &Scenario, me: usize, next: &mut Next<'_>) {
         Worker::Running(lease) => run(scenario, me, lease, next),
         Worker::Unsure(lease) => resolve(me, lease, next),
     }
-    if state.workers[me] != Worker::Down && state.left.crashes > 0 {
-        let what = ["kills process 0", "kills process 1"][me];
-        next.step(Who::Fate, what, |state| {
+    if next.from.left.crashes > 0 {
+        next.chance(who, "is killed", |state| {
             state.left.crashes -= 1;
             state.workers[me] = Worker::Down;
-            if state.open[me].is_some_and(|tx| tx.stage < Stage::Sent) {
-                state.open[me] = None;
-            }
+            roll_back(state, me);
         });
     }
 }
 
-/// One statement. A row locked by a transaction is skipped.
+/// One statement. A row that a transaction has locked is skipped.
 fn take(scenario: &Scenario, me: usize, at: usize, next: &mut Next<'_>) {
     let row = next.from.row(at);
     if scenario.is_locked(next.from, at, None) {
@@ -46,13 +49,12 @@ fn take(scenario: &Scenario, me: usize, at: usize, next: &mut Next<'_>) {
     }
     let (what, has_crashed) = match row.stands {
         Stands::Pending => ("takes the event", false),
-        Stands::Processing { is_live: false } => ("takes the event over", true),
+        Stands::Processing { is_live: false } => ("takes the event over, or buries it", true),
         _ => return,
     };
     next.step(Who::Worker(me), what, |state| {
-        let token = state.fresh_token();
         let row = state.row_mut(at);
-        row.token = Some(token);
+        row.token = Some(FRESH);
         let is_counted = has_crashed && !scenario.has(Flaw::CrashesUncounted);
         if is_counted && row.crashes == MAX_CRASHES {
             row.stands = Stands::Dead;
@@ -60,109 +62,97 @@ fn take(scenario: &Scenario, me: usize, at: usize, next: &mut Next<'_>) {
         }
         row.crashes += u8::from(is_counted);
         row.stands = Stands::Processing { is_live: true };
-        state.workers[me] = Worker::Running(Lease { row: at, token });
+        let (row, token) = (at, FRESH);
+        state.workers[me] = Worker::Running(Lease { row, token });
     });
 }
 
+/// The attempt, and every way in which it can end before its commit is asked for.
 fn run(scenario: &Scenario, me: usize, lease: Lease, next: &mut Next<'_>) {
     let who = Who::Worker(me);
-    let leave = |state: &mut State, worker| {
-        state.open[me] = None;
-        state.workers[me] = worker;
-    };
-    let stage = match next.from.open[me] {
-        // The end of an earlier transaction of this worker's has not come: it waits for it.
-        Some(tx) if tx.stage == Stage::Sent => return,
-        tx => tx.map(|tx| tx.stage),
-    };
-    match stage {
-        None if Scenario::is_held(next.from, lease) => {
-            next.step(who, "begins a transaction", |state| {
-                state.open[me] = Some(Tx {
-                    on: On::Row(lease.row),
-                    token: lease.token,
-                    stage: Stage::Open,
-                });
+    match next.from.open[me].map(|tx| tx.stage) {
+        None if next.from.is_held(lease) => next.step(who, "begins a transaction", |state| {
+            state.open[me] = Some(Tx {
+                on: On::Row(lease.row),
+                token: lease.token,
+                stage: Stage::Open,
             });
-        }
-        None => next.step(who, "finds the lease lost at the beginning", |state| {
-            leave(state, Worker::Idle);
+        }),
+        None => next.step(who, "finds the lease lost and begins nothing", |state| {
+            state.workers[me] = Worker::Idle;
         }),
         Some(Stage::Open) => next.step(who, "writes the effect", |state| {
             if scenario.has(Flaw::EffectCommitsFirst) {
-                let event = state.row(lease.row).event;
-                state.effects[event] = (state.effects[event] + 1).min(2);
+                state.count_effect(state.row(lease.row).event);
             }
-            advance(state, me, Stage::Effect);
+            state.advance(me, Stage::Effect);
         }),
         Some(Stage::Effect) => complete(scenario, me, lease, next),
-        Some(_) => {
-            next.step(who, "asks for the commit", |state| {
-                advance(state, me, Stage::Sent);
+        Some(Stage::Completed) => {
+            return next.step(who, "asks for the commit", |state| {
+                state.advance(me, Stage::Sent);
                 state.workers[me] = Worker::Committing(lease);
             });
-            return;
         }
+        // An earlier commit of this worker's has not ended: its place is taken until then.
+        Some(Stage::Sent) => return,
     }
-    next.step(who, "fails, and rolls back", |state| {
-        leave(state, Worker::Recording(lease, Outcome::Failed));
-    });
-    next.step(
-        who,
-        "gives the lease up: lost, or not renewed in time",
-        |state| {
-            leave(state, Worker::Idle);
-        },
+    let mut leave = |what, worker| {
+        next.step(who, what, |state| {
+            state.workers[me] = worker;
+            roll_back(state, me);
+        });
+    };
+    leave(
+        "fails and rolls back",
+        Worker::Recording(lease, Outcome::Failed),
+    );
+    leave(
+        "gives up a lease that is lost, or not renewed in time",
+        Worker::Idle,
     );
     hinder(
         scenario,
+        who,
+        "meets contention, or a shutdown",
         next,
-        "lets the handler meet contention",
         |state| {
-            leave(state, Worker::Recording(lease, Outcome::Hindered));
+            state.workers[me] = Worker::Recording(lease, Outcome::Hindered);
+            roll_back(state, me);
         },
     );
-    if next.from.left.shutdowns > 0 {
-        next.step(Who::Fate, "shuts the process down", |state| {
-            state.left.shutdowns -= 1;
-            leave(state, Worker::Recording(lease, Outcome::HandedBack));
-        });
-    }
 }
 
-/// The guarded completion, last statement of the transaction.
+/// The guarded completion, the last statement of the transaction.
 fn complete(scenario: &Scenario, me: usize, lease: Lease, next: &mut Next<'_>) {
     if scenario.is_locked(next.from, lease.row, Some(me)) {
         return;
     }
     let row = next.from.row(lease.row);
     let has_token = row.token == Some(lease.token);
-    let is_live = row.stands == Stands::Processing { is_live: true };
     let is_late = row.stands == Stands::Processing { is_live: false };
-    if (has_token || scenario.has(Flaw::CompletesAnyToken))
-        && (is_live || is_late && scenario.has(Flaw::CompletesLate))
-    {
-        next.step(
-            Who::Worker(me),
-            "completes the event, not committed yet",
-            |state| {
-                state.was_late |= is_late;
-                advance(state, me, Stage::Completed);
-            },
-        );
+    let is_let_through = match row.stands {
+        Stands::Processing { is_live } => {
+            (has_token || scenario.has(Flaw::CompletesAnyToken))
+                && (is_live || scenario.has(Flaw::CompletesLate))
+        }
+        _ => false,
+    };
+    let who = Who::Worker(me);
+    if is_let_through {
+        next.step(who, "completes the event, not committed yet", |state| {
+            state.was_late |= is_late;
+            state.advance(me, Stage::Completed);
+        });
     } else {
-        next.step(
-            Who::Worker(me),
-            "finds the lease lost, and rolls back",
-            |state| {
-                state.open[me] = None;
-                state.workers[me] = Worker::Idle;
-            },
-        );
+        next.step(who, "finds the lease lost and rolls back", |state| {
+            state.workers[me] = Worker::Idle;
+            roll_back(state, me);
+        });
     }
 }
 
-/// After a commit without answer.
+/// After a commit whose answer was lost: read the row again.
 fn resolve(me: usize, lease: Lease, next: &mut Next<'_>) {
     let row = next.from.row(lease.row);
     let hindered = Worker::Recording(lease, Outcome::Hindered);
@@ -180,52 +170,52 @@ fn resolve(me: usize, lease: Lease, next: &mut Next<'_>) {
 fn record(scenario: &Scenario, me: usize, lease: Lease, outcome: Outcome, next: &mut Next<'_>) {
     let who = Who::Worker(me);
     if scenario.is_locked(next.from, lease.row, None) {
-        next.step(who, "waits in vain for the row it must write", |state| {
+        return next.step(who, "waits in vain for the row it must write", |state| {
             state.workers[me] = Worker::Idle;
         });
-        return;
+    }
+    if !next.from.is_held(lease) {
+        return next.step(who, "finds the lease lost and records nothing", |state| {
+            state.workers[me] = Worker::Idle;
+        });
     }
     let what = match outcome {
-        Outcome::Failed => "records a failure, if the lease holds",
-        Outcome::HandedBack => "hands the event back, if the lease holds",
-        Outcome::Hindered => "puts the event back, if the lease holds",
+        Outcome::Failed => "records a failure",
+        Outcome::Hindered => "hands the event back, uncounted",
     };
-    let is_held = Scenario::is_held(next.from, lease);
     next.step(who, what, |state| {
         state.workers[me] = Worker::Idle;
-        if is_held {
-            let row = state.row_mut(lease.row);
-            if outcome == Outcome::Failed {
-                row.failures = (row.failures + 1).min(MAX_FAILURES);
+        let row = state.row_mut(lease.row);
+        row.stands = Stands::Pending;
+        if outcome == Outcome::Failed {
+            row.failures = (row.failures + 1).min(MAX_FAILURES);
+            if row.failures == MAX_FAILURES {
+                row.stands = Stands::Dead;
             }
-            let is_dead = outcome == Outcome::Failed && row.failures == MAX_FAILURES;
-            row.stands = if is_dead {
-                Stands::Dead
-            } else {
-                Stands::Pending
-            };
         }
     });
 }
 
-/// Something may go wrong that is not counted against the event.
+/// What is not counted against the event may happen to `who` while the budget lasts.
 pub(crate) fn hinder(
     scenario: &Scenario,
-    next: &mut Next<'_>,
+    who: Who,
     what: &'static str,
+    next: &mut Next<'_>,
     change: impl FnOnce(&mut State),
 ) {
     let is_endless = scenario.has(Flaw::HindrancesNeverEnd);
     if next.from.left.hindrances > 0 || is_endless {
-        next.step(Who::Fate, what, |state| {
+        next.chance(who, what, |state| {
             state.left.hindrances -= u8::from(!is_endless);
             change(state);
         });
     }
 }
 
-pub(crate) fn advance(state: &mut State, owner: usize, stage: Stage) {
-    if let Some(tx) = &mut state.open[owner] {
-        tx.stage = stage;
+/// Roll back what `owner` has open. Once the commit is asked for that is the store's affair.
+pub(crate) fn roll_back(state: &mut State, owner: usize) {
+    if state.open[owner].is_some_and(|tx| tx.stage < Stage::Sent) {
+        state.open[owner] = None;
     }
 }

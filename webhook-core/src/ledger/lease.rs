@@ -33,6 +33,9 @@ pub struct Leased {
     pub failures: u32,
     /// Attempts whose lease ran out.
     pub crashes: u32,
+    /// Attempts that the store's contention or absence ended. Not counted against the event, but
+    /// whoever retries at once should slow down by them.
+    pub contended: u32,
 }
 
 /// An event as stored.

@@ -16,7 +16,7 @@ create sequence webhook.fencing_token as bigint;
 create table webhook.claim (
     key             bytea       primary key check (pg_catalog.octet_length(key) = 32),
     inbox           uuid        not null,
-    kind            smallint    not null check (kind in (1, 2)), -- by id, by digest
+    kind            smallint    not null check (kind in (1, 2, 3)), -- by id, by digest, released
     key_fingerprint bytea       not null,
     digest          bytea,       -- of a tombstone: what the event contained
     pruned_at       timestamptz  -- makes a tombstone
@@ -37,6 +37,7 @@ create table webhook.inbox (
     failures        integer     not null default 0,
     crashes         integer     not null default 0,
     hand_backs      integer     not null default 0,
+    contended       integer     not null default 0, -- attempts that the store stood in the way of
     digest          bytea       not null,
     canonical       bytea,
     key_fingerprint bytea       not null,
@@ -49,6 +50,8 @@ create table webhook.inbox (
     reply_type      text        collate "C",
     reply           bytea,
     order_key       bytea,
+    replayed_at     timestamptz, -- by an operator, the last time
+    replayed_by     text        collate "C",
     headers         text        collate "C",
     payload         bytea,
     check (state <> 'processing' or token is not null),
@@ -61,6 +64,16 @@ alter table webhook.inbox alter column payload set storage external;
 -- A row stands in at most one of these, and in none once it is settled.
 create index inbox_pending on webhook.inbox (endpoint, due_at) where state = 'pending';
 create index inbox_leased on webhook.inbox (endpoint, due_at) where state = 'processing';
+-- Beside one of these, while it waits or runs: what it may have to wait for.
+create index inbox_ordered on webhook.inbox (order_key, state, seq)
+    where order_key is not null and state in ('pending', 'processing');
+
+-- Locked by each claim of an ordered event until it commits, and before it draws its `seq`: among
+-- events of one key the order of `seq` is the order of their commits.
+create table webhook.order_head (
+    order_key bytea       primary key,
+    last_at   timestamptz not null default pg_catalog.clock_timestamp()
+);
 
 create table webhook.quarantine (
     id              uuid        primary key,
@@ -81,6 +94,7 @@ create table webhook.quarantine (
     first_seen_at   timestamptz not null default pg_catalog.clock_timestamp(),
     last_seen_at    timestamptz not null default pg_catalog.clock_timestamp(),
     last_event_id   text        collate "C" not null,
+    order_key       bytea,
     payload         bytea,      -- null: equal to the first one's, or over the endpoint's cap
     released_at     timestamptz,
     released_by     text        collate "C",

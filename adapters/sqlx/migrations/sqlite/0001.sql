@@ -20,7 +20,7 @@ insert into webhook_fencing_token (only, value) values (1, 0);
 create table webhook_claim (
     key             blob    primary key check (length(key) = 32),
     inbox           blob    not null,
-    kind            integer not null check (kind in (1, 2)), -- by id, by digest
+    kind            integer not null check (kind in (1, 2, 3)), -- by id, by digest, released
     key_fingerprint blob    not null,
     digest          blob,    -- of a tombstone: what the event contained
     pruned_at       integer  -- makes a tombstone
@@ -41,6 +41,7 @@ create table webhook_inbox (
     failures        integer not null default 0,
     crashes         integer not null default 0,
     hand_backs      integer not null default 0,
+    contended       integer not null default 0, -- attempts that the store stood in the way of
     digest          blob    not null,
     canonical       blob,
     key_fingerprint blob    not null,
@@ -53,6 +54,8 @@ create table webhook_inbox (
     reply_type      text,
     reply           blob,
     order_key       blob,
+    replayed_at     integer, -- by an operator, the last time
+    replayed_by     text,
     headers         text,
     payload         blob,
     check (state <> 'processing' or token is not null),
@@ -62,6 +65,10 @@ create table webhook_inbox (
 -- A row stands in at most one of these, and in none once it is settled.
 create index webhook_inbox_pending on webhook_inbox (endpoint, due_at) where state = 'pending';
 create index webhook_inbox_leased on webhook_inbox (endpoint, due_at) where state = 'processing';
+-- Beside one of these, while it waits or runs: what it may have to wait for. There is one writer, so
+-- that the order of `seq` is the order of commits.
+create index webhook_inbox_ordered on webhook_inbox (order_key, state, seq)
+    where order_key is not null and state in ('pending', 'processing');
 
 create table webhook_quarantine (
     id              blob    not null primary key,
@@ -82,6 +89,7 @@ create table webhook_quarantine (
     first_seen_at   integer not null default (cast(unixepoch('subsec') * 1000 as integer)),
     last_seen_at    integer not null default (cast(unixepoch('subsec') * 1000 as integer)),
     last_event_id   text    not null,
+    order_key       blob,
     payload         blob,    -- null: equal to the first one's, or over the endpoint's cap
     released_at     integer,
     released_by     text,

@@ -1,22 +1,44 @@
 //! Claims: all keys of a batch in one statement, losers judged by a second one.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
-use sqlx::PgConnection;
 use sqlx::types::Uuid;
+use sqlx::{PgConnection, Postgres};
 use webhook_core::ledger::LedgerError;
 use webhook_core::{Claim, ClaimKey, NewEvent, Verdict};
 
 use super::{PostgresLedger, quarantine};
 use crate::error::{StoreFault, contention};
+use crate::executor::Lent;
 use crate::stored::{CLAIM_ROUNDS, Holders, KeyRow, new_id, uuid};
 
-/// Claim `events` and store those that were won.
-pub(super) async fn claim(
+/// Claim the events of deliveries that came at the same time.
+///
+/// Several share one statement, on a connection that waits for nobody's lock for long: if one of them
+/// is in an open transaction's way, the others must not stand behind it.
+pub(super) async fn claim_together(
     ledger: &PostgresLedger,
-    events: &[NewEvent],
-) -> Result<Vec<Claim>, LedgerError> {
-    let mut conn = ledger.lend().await?;
+    deliveries: &[Arc<[NewEvent]>],
+) -> Result<Vec<Vec<Claim>>, LedgerError> {
+    if let [alone] = deliveries {
+        return Ok(vec![claim(ledger.lend().await?, alone).await?]);
+    }
+    let events: Vec<NewEvent> = deliveries
+        .iter()
+        .flat_map(|events| events.iter().cloned())
+        .collect();
+    let mut claims = claim(ledger.lend_to_batch().await?, &events)
+        .await?
+        .into_iter();
+    let shares = deliveries
+        .iter()
+        .map(|events| claims.by_ref().take(events.len()).collect());
+    Ok(shares.collect())
+}
+
+/// Claim `events` and store those that were won.
+async fn claim(mut conn: Lent<Postgres>, events: &[NewEvent]) -> Result<Vec<Claim>, LedgerError> {
     let outcome = try_claim(&mut conn, events).await;
     conn.settle(outcome)?
         .ok_or_else(|| contention(StoreFault::Unsettled))
@@ -111,6 +133,12 @@ pub(super) async fn insert(
         .bind(column(batch, |event| &event.payload()[..]))
         .bind(inline.map(|(token, _)| token))
         .bind(inline.map_or(0, |(_, lease)| lease))
+        .bind(column(batch, |event| event.first_state().as_str()))
+        .bind(column(batch, |event| {
+            // Its handler runs now, before any that waits.
+            let key = event.order_key().filter(|_| inline.is_none());
+            key.map(|key| key.as_bytes().to_vec())
+        }))
         .fetch_all(conn)
         .await
 }
@@ -166,9 +194,9 @@ async fn holders(
     let mut holders: Vec<Holders> = Vec::new();
     holders.resize_with(events.len(), Holders::default);
     for row in rows {
-        let position = usize::try_from(row.0).unwrap_or(usize::MAX);
+        let position = usize::try_from(row.position).unwrap_or(usize::MAX);
         if let (Some(event), Some(holders)) = (events.get(position), holders.get_mut(position)) {
-            holders.add(event, &row)?;
+            holders.add(event, row)?;
         }
     }
     Ok(holders)
@@ -233,13 +261,18 @@ pub(super) async fn judge_lost(
 
 /// Keys ascending, so that no two batches deadlock. A row is written only with all of its keys, in
 /// this very statement: a key without its row never gets one.
+///
+/// Heads are locked after the keys were won, ascending too, and before the rows draw their `seq`:
+/// the last condition, not a join, so that rows stay in the order of the batch.
 const INSERT: &str = "
 with event as materialized (
     select * from unnest(
         $1::uuid[], $2::bytea[], $3::bytea[], $4::text[], $5::text[], $6::text[], $7::text[],
-        $8::text[], $9::bytea[], $10::bytea[], $11::text[], $12::bigint[], $13::text[], $14::bytea[]
+        $8::text[], $9::bytea[], $10::bytea[], $11::text[], $12::bigint[], $13::text[], $14::bytea[],
+        $17::text[], $18::bytea[]
     ) as e(id, id_key, digest_key, endpoint, principal, account, event_id,
-           event_type, digest, key_fingerprint, key_id, signed_at, headers, payload)
+           event_type, digest, key_fingerprint, key_id, signed_at, headers, payload,
+           first_state, order_key)
 ),
 wanted as (
     select id_key as key, id, 1::smallint as kind, key_fingerprint from event
@@ -251,32 +284,53 @@ won as (
     select key, id, kind, key_fingerprint from wanted order by key
     on conflict (key) do nothing
     returning inbox
+),
+head as (
+    insert into webhook.order_head (order_key)
+    select distinct order_key from event
+    where order_key is not null
+      and (select pg_catalog.count(*) from won where won.inbox = event.id)
+        = case when digest_key is null then 1 else 2 end
+    order by order_key
+    on conflict (order_key) do update set last_at = pg_catalog.clock_timestamp()
+    returning order_key
 )
 insert into webhook.inbox (
-    id, endpoint, principal, account, event_id, event_type, state, token, due_at,
-    digest, key_fingerprint, key_id, signed_at, headers, payload)
+    id, endpoint, principal, account, event_id, event_type, state, token, due_at, settled_at,
+    digest, key_fingerprint, key_id, signed_at, order_key, headers, payload)
 select
     id, endpoint, principal, account, event_id, event_type,
-    case when $15::bigint is null then 'pending' else 'processing' end,
+    case when $15::bigint is null then first_state else 'processing' end,
     $15::bigint,
     pg_catalog.clock_timestamp() + $16::bigint * interval '1 millisecond',
-    digest, key_fingerprint, key_id, signed_at, headers, payload
+    case when $15::bigint is null and first_state = 'ignored'
+        then pg_catalog.clock_timestamp() end,
+    digest, key_fingerprint, key_id, signed_at, order_key, headers, payload
 from event
 where (select pg_catalog.count(*) from won where won.inbox = event.id)
     = case when digest_key is null then 1 else 2 end
+  and (order_key is null
+    or (select pg_catalog.count(*) from head where head.order_key = event.order_key) = 1)
 returning id, pg_catalog.floor(extract(epoch from received_at))::bigint";
 
 /// Read after the insert committed, in a statement and snapshot of its own.
+/// `offset 0` makes each key one search of an index, whatever the planner believes of the table.
 const HOLDERS: &str = "
 select
-    wanted.position, claim.key, claim.inbox, claim.pruned_at is not null, claim.digest,
+    wanted.position, held.*,
     inbox.state, inbox.event_type, inbox.digest, inbox.canonical, inbox.reply_type, inbox.reply,
-    inbox.payload is not null,
-    case when inbox.digest <> wanted.digest and inbox.canonical is null then inbox.payload end,
-    inbox.last_seen_at < pg_catalog.clock_timestamp() - interval '1 minute'
+    inbox.payload is not null as is_payload_kept,
+    case when inbox.digest <> wanted.digest and inbox.canonical is null
+        then inbox.payload end as payload,
+    inbox.last_seen_at > pg_catalog.clock_timestamp() - interval '1 minute' as was_seen_lately
 from unnest($1::bigint[], $2::bytea[], $3::bytea[]) as wanted(position, key, digest)
-join webhook.claim on claim.key = wanted.key
-left join webhook.inbox on inbox.id = claim.inbox";
+cross join lateral (
+    select key, inbox, pruned_at is not null as is_tombstone, digest as tombstone
+    from webhook.claim where claim.key = wanted.key offset 0
+) as held
+left join lateral (
+    select * from webhook.inbox where inbox.id = held.inbox offset 0
+) as inbox on true";
 
 const DELETE_ORPHAN: &str = "
 delete from webhook.claim
@@ -290,10 +344,14 @@ where id in (select id from webhook.inbox where id = any($1) order by id for upd
 
 /// Its failures stay counted, and `due_at` is the end of its quiet time: redeliveries buy one
 /// attempt for each of those.
+///
+/// A dead event is in nobody's way, so one that was passed over may be running by now, taken by a
+/// statement that has not seen this one: an ordered event waits until no such statement is left.
 const REVIVE: &str = "
 update webhook.inbox set
     state = 'pending',
-    due_at = greatest(due_at, pg_catalog.clock_timestamp()),
+    due_at = greatest(due_at, pg_catalog.clock_timestamp()
+        + case when order_key is null then interval '0' else interval '15 seconds' end),
     last_seen_at = pg_catalog.clock_timestamp(),
     settled_at = null,
     digest = case when payload is null then $3 else digest end,

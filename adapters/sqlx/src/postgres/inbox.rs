@@ -9,7 +9,7 @@ use sqlx::PgConnection;
 use sqlx::types::Uuid;
 use webhook_core::ledger::{Completion, Failure, Lease, Next, Take, Taken};
 
-use crate::stored::{LONGEST_LEASE, LeasedRow, cut, leased, millis, reply_columns, uuid};
+use crate::stored::{LONGEST_LEASE, LeasedRow, cut, millis, reply_columns, uuid};
 
 pub(super) async fn take(conn: &mut PgConnection, want: &Take) -> Result<Taken, sqlx::Error> {
     let longest = LONGEST_LEASE.max(want.lease.saturating_mul(2));
@@ -25,7 +25,7 @@ pub(super) async fn take(conn: &mut PgConnection, want: &Take) -> Result<Taken, 
     let found = rows.len();
     let mut events = Vec::with_capacity(found);
     for row in rows {
-        events.extend(leased(&want.endpoint, row)?);
+        events.extend(row.into_leased(&want.endpoint)?);
     }
     let buried = found.saturating_sub(events.len());
     Ok(Taken::new(
@@ -104,9 +104,11 @@ pub(super) async fn fail(
 
 pub(super) async fn hand_back(
     conn: &mut PgConnection,
-    leases: &[Lease],
+    mut leases: Vec<Lease>,
 ) -> Result<(), sqlx::Error> {
-    let (ids, tokens) = columns(leases);
+    // In one order, lest two that hand back at once wait for each other.
+    leases.sort_unstable_by_key(Lease::inbox);
+    let (ids, tokens) = columns(&leases);
     sqlx::query(HAND_BACK)
         .bind(ids)
         .bind(tokens)
@@ -124,18 +126,31 @@ fn columns(leases: &[Lease]) -> (Vec<Uuid>, Vec<i64>) {
 
 /// `(select clock_timestamp())` is evaluated once, so that an index can be searched by it.
 /// A lease that ends too late was given by a clock that has been set back since: it has run out.
+///
+/// An event with an order key waits for those before it and for the one that runs. An abandoned one
+/// is the one that runs: it is passed by nobody and waits for nobody. `offset 0` makes each look one
+/// search of an index.
 const TAKE: &str = "
 with waiting as materialized (
-    select id, due_at, false as has_crashed
+    select id, due_at
     from webhook.inbox
     where endpoint = $1 and state = 'pending' and event_type = any($2)
       and due_at <= (select pg_catalog.clock_timestamp())
+      and (order_key is null or not exists (
+            select from webhook.inbox as running
+            where running.order_key = inbox.order_key and running.state = 'processing'
+            offset 0)
+        and not exists (
+            select from webhook.inbox as before
+            where before.order_key = inbox.order_key and before.state = 'pending'
+              and before.seq < inbox.seq
+            offset 0))
     order by due_at
     limit $3
     for update skip locked
 ),
 abandoned as materialized (
-    select id, due_at, true as has_crashed
+    select id, due_at
     from webhook.inbox
     where endpoint = $1 and state = 'processing' and event_type = any($2)
       and (due_at <= (select pg_catalog.clock_timestamp())
@@ -150,20 +165,22 @@ due as materialized (
 taken as (
     update webhook.inbox set
         token = pg_catalog.nextval('webhook.fencing_token'),
-        state = case when has_crashed and crashes >= $4 then 'dead' else 'processing' end,
-        crashes = crashes + has_crashed::integer,
-        settled_at = case when has_crashed and crashes >= $4 then pg_catalog.clock_timestamp() end,
-        last_error = case when has_crashed and crashes >= $4 then 'crashed too often' else last_error end,
+        state = case when state = 'processing' and crashes >= $4 then 'dead' else 'processing' end,
+        crashes = crashes + (state = 'processing')::integer,
+        settled_at = case when state = 'processing' and crashes >= $4
+            then pg_catalog.clock_timestamp() end,
+        last_error = case when state = 'processing' and crashes >= $4
+            then 'crashed too often' else last_error end,
         due_at = pg_catalog.clock_timestamp() + $5::bigint * interval '1 millisecond'
-    from due
-    where inbox.id = due.id
-    returning inbox.*, due.due_at as was_due_at
+    where id = any(array(select id from due))
+    returning *
 )
 select
-    id, token, state, failures::bigint, crashes::bigint, principal, account, event_id, event_type,
-    payload, headers, key_id, signed_at, pg_catalog.floor(extract(epoch from received_at))::bigint
-from taken
-order by was_due_at, seq";
+    taken.id, token, state, failures::bigint, crashes::bigint, contended::bigint, principal, account, event_id,
+    event_type, payload, headers, key_id, signed_at,
+    pg_catalog.floor(extract(epoch from received_at))::bigint as received_at
+from taken join due on due.id = taken.id
+order by due.due_at, seq";
 
 /// Waits for nobody: a row locked by its own completion is not renewed but still held.
 const RENEW: &str = "
@@ -172,19 +189,25 @@ with lease as materialized (
 ),
 held as materialized (
     select inbox.id
-    from webhook.inbox join lease on inbox.id = lease.id and inbox.token = lease.token
-    where state = 'processing' and due_at > pg_catalog.clock_timestamp()
-    order by inbox.id
-    for update of inbox skip locked
+    from lease cross join lateral (
+        select id from webhook.inbox
+        where inbox.id = lease.id and inbox.token = lease.token
+          and state = 'processing' and due_at > pg_catalog.clock_timestamp()
+        for update skip locked
+    ) as inbox
 ),
 renewed as (
     update webhook.inbox
     set due_at = pg_catalog.clock_timestamp() + $3::bigint * interval '1 millisecond'
-    from held where inbox.id = held.id
+    where id = any(array(select id from held))
 )
-select inbox.id, inbox.token
-from webhook.inbox join lease on inbox.id = lease.id and inbox.token = lease.token
-where state = 'processing' and due_at > pg_catalog.clock_timestamp()";
+select lease.id, lease.token
+from lease cross join lateral (
+    select from webhook.inbox
+    where inbox.id = lease.id and inbox.token = lease.token
+      and state = 'processing' and due_at > pg_catalog.clock_timestamp()
+    offset 0
+) as inbox";
 
 const COMPLETE: &str = "
 update webhook.inbox set
@@ -201,17 +224,19 @@ update webhook.inbox set
     settled_at = case when $3 then pg_catalog.clock_timestamp() end,
     due_at = pg_catalog.clock_timestamp() + $4::bigint * interval '1 millisecond',
     failures = failures + $5::boolean::integer,
+    contended = contended + (not $5::boolean)::integer,
     last_error = $6
 where id = $1 and token = $2 and state = 'processing' and due_at > pg_catalog.clock_timestamp()";
 
 const HAND_BACK: &str = "
 update webhook.inbox set
     state = 'pending', due_at = pg_catalog.clock_timestamp(), hand_backs = hand_backs + 1
-where id in (
+where id = any(array(
     select inbox.id
-    from webhook.inbox
-    join unnest($1::uuid[], $2::bigint[]) as lease(id, token)
-      on inbox.id = lease.id and inbox.token = lease.token
-    where state = 'processing' and due_at > pg_catalog.clock_timestamp()
-    order by inbox.id
-    for update of inbox)";
+    from unnest($1::uuid[], $2::bigint[]) as lease(id, token)
+    cross join lateral (
+        select id from webhook.inbox
+        where inbox.id = lease.id and inbox.token = lease.token
+          and state = 'processing' and due_at > pg_catalog.clock_timestamp()
+        for update
+    ) as inbox))";

@@ -41,10 +41,7 @@ async fn apply(conn: &mut PgConnection, step: i32, sql: &'static str) -> Result<
 
 /// The schema's version and the oldest library that may use it; `None` where there is none.
 async fn version(conn: &mut PgConnection) -> Result<Option<(i32, i32)>, sqlx::Error> {
-    let exists: bool =
-        sqlx::query_scalar("select pg_catalog.to_regclass('webhook.schema_version') is not null")
-            .fetch_one(&mut *conn)
-            .await?;
+    let exists: bool = sqlx::query_scalar(EXISTS).fetch_one(&mut *conn).await?;
     if !exists {
         return Ok(None);
     }
@@ -74,6 +71,14 @@ const STEPS: [&str; 1] = [include_str!("../../migrations/postgres/0001.sql")];
 const VERSION: i32 = 1;
 /// The oldest library that can use a schema this one has migrated.
 const MIN_READER: i32 = 1;
+
+/// Reads the catalog's tables. `to_regclass` reads a cache, which after waiting for an advisory lock may
+/// not have heard yet of what was created meanwhile.
+const EXISTS: &str = "
+select exists (
+    select from pg_catalog.pg_class
+    join pg_catalog.pg_namespace on pg_namespace.oid = relnamespace
+    where nspname = 'webhook' and relname = 'schema_version')";
 
 /// The number is arbitrary and must never change. Others may need minutes for a large table.
 const LOCK: &str = "

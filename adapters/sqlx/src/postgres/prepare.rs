@@ -117,11 +117,16 @@ async fn notices(
 
 type Requirement = (&'static str, fn(&str) -> bool, &'static str);
 
-const REQUIRED: [Requirement; 7] = [
+const REQUIRED: [Requirement; 9] = [
     (
         "server_version_num",
         |value| value.parse().is_ok_and(|version: u32| version >= 140_000),
         "PostgreSQL 14 or later is needed",
+    ),
+    (
+        "in_hot_standby",
+        |value| value == "off",
+        "connect to the primary",
     ),
     (
         "server_encoding",
@@ -152,6 +157,12 @@ const REQUIRED: [Requirement; 7] = [
         "default_transaction_read_only",
         |value| value == "off",
         "the ledger asks for `off` when it connects and something between drops that",
+    ),
+    // Not its default: a pooler that drops what is asked for shows here.
+    (
+        "idle_in_transaction_session_timeout",
+        |value| value == "30s",
+        "the ledger asks for `30s` when it connects and something between drops that",
     ),
 ];
 

@@ -30,6 +30,7 @@ pub(super) async fn keep(
         .bind(first.map(uuid))
         .bind(payload)
         .bind(QUARANTINE_BYTES)
+        .bind(event.order_key().map(|key| key.as_bytes().to_vec()))
         .fetch_one(conn)
         .await?;
     if !kept && !same_content {
@@ -42,7 +43,8 @@ pub(super) async fn keep(
 const KEEP: &str = "
 insert into webhook.quarantine as kept (
     id, endpoint, reason, digest, principal, account, event_id, event_type,
-    key_fingerprint, key_id, signed_at, headers, first_inbox, first_digest, last_event_id, payload)
+    key_fingerprint, key_id, signed_at, headers, first_inbox, first_digest, last_event_id, payload,
+    order_key)
 values (
     $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13,
     (select digest from webhook.inbox where id = $13),
@@ -50,7 +52,8 @@ values (
     case when pg_catalog.octet_length($14::bytea) + (
         select coalesce(pg_catalog.sum(pg_catalog.octet_length(payload)), 0)
         from webhook.quarantine where endpoint = $2
-    ) <= $15 then $14 end)
+    ) <= $15 then $14 end,
+    $16)
 on conflict (endpoint, reason, digest) do update set
     seen = kept.seen + 1,
     last_seen_at = pg_catalog.clock_timestamp(),

@@ -1,5 +1,7 @@
 //! Claims: read, judged and written in one transaction that nobody else can write beside.
 
+use std::sync::Arc;
+
 use sqlx::SqliteConnection;
 use sqlx::types::Uuid;
 use webhook_core::ledger::LedgerError;
@@ -9,13 +11,13 @@ use super::{SqliteLedger, quarantine};
 use crate::error::{StoreFault, contention};
 use crate::stored::{CLAIM_ROUNDS, Holders, KeyRow, new_id, uuid};
 
-/// Claim `events` and store those that were won.
-pub(super) async fn claim(
+/// Claim the events of deliveries that came at the same time, in one transaction.
+pub(super) async fn claim_together(
     ledger: &SqliteLedger,
-    events: &[NewEvent],
-) -> Result<Vec<Claim>, LedgerError> {
+    deliveries: &[Arc<[NewEvent]>],
+) -> Result<Vec<Vec<Claim>>, LedgerError> {
     let mut conn = ledger.write().await?;
-    let outcome = try_claim(&mut conn, events).await;
+    let outcome = try_claim(&mut conn, deliveries).await;
     ledger
         .commit(conn, outcome)
         .await?
@@ -24,17 +26,21 @@ pub(super) async fn claim(
 
 async fn try_claim(
     conn: &mut SqliteConnection,
-    events: &[NewEvent],
-) -> Result<Option<Vec<Claim>>, sqlx::Error> {
-    let mut claims = Vec::with_capacity(events.len());
-    for event in events {
-        match claim_one(conn, event, None).await? {
-            Some(One::Won { .. }) => claims.push(Claim::Stored),
-            Some(One::Lost(claim)) => claims.push(claim),
-            None => return Ok(None),
+    deliveries: &[Arc<[NewEvent]>],
+) -> Result<Option<Vec<Vec<Claim>>>, sqlx::Error> {
+    let mut all = Vec::with_capacity(deliveries.len());
+    for events in deliveries {
+        let mut claims = Vec::with_capacity(events.len());
+        for event in events.iter() {
+            match claim_one(conn, event, None).await? {
+                Some(One::Won { .. }) => claims.push(Claim::Stored),
+                Some(One::Lost(claim)) => claims.push(claim),
+                None => return Ok(None),
+            }
         }
+        all.push(claims);
     }
-    Ok(Some(claims))
+    Ok(Some(all))
 }
 
 /// What became of one claim.
@@ -102,6 +108,14 @@ async fn insert(
         .bind(event.signed_at())
         .bind(event.headers().to_json())
         .bind(&event.payload()[..])
+        .bind(event.first_state().as_str())
+        // Its handler runs now, before any that waits.
+        .bind(
+            event
+                .order_key()
+                .filter(|_| inline.is_none())
+                .map(|key| key.as_bytes().to_vec()),
+        )
         .fetch_one(conn)
         .await?;
     Ok(One::Won { id, received_at })
@@ -117,7 +131,7 @@ async fn holders(conn: &mut SqliteConnection, event: &NewEvent) -> Result<Holder
             .fetch_optional(&mut *conn)
             .await?;
         if let Some(row) = row {
-            holders.add(event, &row)?;
+            holders.add(event, row)?;
         }
     }
     Ok(holders)
@@ -167,25 +181,29 @@ const INSERT: &str = concat!(
     "
 insert into webhook_inbox (
     id, endpoint, principal, account, event_id, event_type, state, token, due_at,
-    digest, key_fingerprint, key_id, signed_at, headers, payload)
+    digest, key_fingerprint, key_id, signed_at, headers, payload, order_key, settled_at)
 values (
-    ?1, ?2, ?3, ?4, ?5, ?6, case when ?7 is null then 'pending' else 'processing' end, ?7,
+    ?1, ?2, ?3, ?4, ?5, ?6, case when ?7 is null then ?15 else 'processing' end, ?7,
     ",
     now!(),
-    " + ?8, ?9, ?10, ?11, ?12, ?13, ?14)
+    " + ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?16,
+    case when ?7 is null and ?15 = 'ignored' then ",
+    now!(),
+    " end)
 returning received_at / 1000"
 );
 
 const HOLDER: &str = concat!(
     "
 select
-    0, claim.key, claim.inbox, claim.pruned_at is not null, claim.digest,
+    0 as position, claim.key, claim.inbox,
+    claim.pruned_at is not null as is_tombstone, claim.digest as tombstone,
     inbox.state, inbox.event_type, inbox.digest, inbox.canonical, inbox.reply_type, inbox.reply,
-    inbox.payload is not null,
-    case when inbox.digest <> ?2 and inbox.canonical is null then inbox.payload end,
-    inbox.last_seen_at < ",
+    inbox.payload is not null as is_payload_kept,
+    case when inbox.digest <> ?2 and inbox.canonical is null then inbox.payload end as payload,
+    inbox.last_seen_at > ",
     now!(),
-    " - 60000
+    " - 60000 as was_seen_lately
 from webhook_claim as claim
 left join webhook_inbox as inbox on inbox.id = claim.inbox
 where claim.key = ?1"

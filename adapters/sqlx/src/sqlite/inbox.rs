@@ -8,9 +8,7 @@ use sqlx::SqliteConnection;
 use sqlx::types::Uuid;
 use webhook_core::ledger::{Completion, Failure, Lease, Next, Take, Taken};
 
-use crate::stored::{
-    LONGEST_LEASE, LeasedRow, cut, leased, millis, reply_columns, unreadable, uuid,
-};
+use crate::stored::{LONGEST_LEASE, LeasedRow, cut, millis, reply_columns, unreadable, uuid};
 
 /// Ids of what is due, first due first, and whether its lease has run out. Reads only, so that
 /// looking in vain disturbs no writer.
@@ -42,7 +40,7 @@ pub(super) async fn take(conn: &mut SqliteConnection, want: &Take) -> Result<Tak
             .bind(millis(want.lease))
             .fetch_one(&mut *conn)
             .await?;
-        match leased(&want.endpoint, row)? {
+        match row.into_leased(&want.endpoint)? {
             Some(event) => events.push(event),
             None => buried = buried.saturating_add(1),
         }
@@ -159,6 +157,10 @@ pub(super) async fn hand_back(
 }
 
 /// A lease that ends too late was given by a clock that has been set back since: it has run out.
+///
+/// An event with an order key waits for those before it and for the one that runs. An abandoned one
+/// is the one that runs: it is passed by nobody and waits for nobody. The states are said twice,
+/// because SQLite uses a partial index only where its condition stands word for word.
 const DUE: &str = concat!(
     "
 select id, has_crashed from (
@@ -168,6 +170,16 @@ select id, has_crashed from (
     now!(),
     "
           and event_type in (select value from json_each(?2))
+          and (order_key is null or not exists (
+                select 1 from webhook_inbox as running
+                where running.order_key = webhook_inbox.order_key
+                  and running.state = 'processing'
+                  and running.state in ('pending', 'processing'))
+            and not exists (
+                select 1 from webhook_inbox as before
+                where before.order_key = webhook_inbox.order_key
+                  and before.state = 'pending' and before.state in ('pending', 'processing')
+                  and before.seq < webhook_inbox.seq))
         order by due_at limit ?3)
     union all
     select * from (
@@ -198,8 +210,8 @@ update webhook_inbox set
     " + ?5
 where id = ?1
 returning
-    id, token, state, failures, crashes, principal, account, event_id, event_type,
-    payload, headers, key_id, signed_at, received_at / 1000"
+    id, token, state, failures, crashes, contended, principal, account, event_id, event_type,
+    payload, headers, key_id, signed_at, received_at / 1000 as received_at"
 );
 
 const RENEW: &str = concat!(
@@ -234,6 +246,7 @@ update webhook_inbox set
     now!(),
     " + ?4,
     failures = failures + ?5,
+    contended = contended + (not ?5),
     last_error = ?6
 where id = ?1 and token = ?2 and state = 'processing' and due_at > ",
     now!()

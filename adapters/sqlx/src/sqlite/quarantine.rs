@@ -30,6 +30,7 @@ pub(super) async fn keep(
         .bind(first.map(uuid))
         .bind(payload)
         .bind(QUARANTINE_BYTES)
+        .bind(event.order_key().map(|key| key.as_bytes().to_vec()))
         .fetch_one(conn)
         .await?;
     if !kept && !same_content {
@@ -42,14 +43,16 @@ const KEEP: &str = concat!(
     "
 insert into webhook_quarantine (
     id, endpoint, reason, digest, principal, account, event_id, event_type,
-    key_fingerprint, key_id, signed_at, headers, first_inbox, first_digest, last_event_id, payload)
+    key_fingerprint, key_id, signed_at, headers, first_inbox, first_digest, last_event_id, payload,
+    order_key)
 values (
     ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13,
     (select digest from webhook_inbox where id = ?13),
     ?7,
     case when length(?14) + (
         select coalesce(sum(length(payload)), 0) from webhook_quarantine where endpoint = ?2
-    ) <= ?15 then ?14 end)
+    ) <= ?15 then ?14 end,
+    ?16)
 on conflict (endpoint, reason, digest) do update set
     seen = seen + 1,
     last_seen_at = ",

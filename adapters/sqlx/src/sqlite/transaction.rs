@@ -11,7 +11,6 @@ use std::time::{Duration, Instant};
 use sqlx::sqlite::SqliteTransactionManager;
 use sqlx::{SqlSafeStr, Sqlite, SqliteConnection};
 use sqlx_core::transaction::TransactionManager;
-use tokio::time::{sleep, timeout};
 use webhook_core::NewEvent;
 use webhook_core::ledger::{
     Committed, Completion, FencingToken, Inline, Lease, LedgerError, LedgerTx, TxLimits,
@@ -19,15 +18,18 @@ use webhook_core::ledger::{
 
 use super::claim::{self, One};
 use super::writer::Turn;
-use super::{SqliteLedger, inbox};
-use crate::error::{StoreFault, contention, ledger_error, unavailable};
+use super::{SqliteLedger, commit, inbox};
+use crate::error::{StoreFault, contention, ledger_error};
 use crate::executor::Lent;
 use crate::stored::{inbox_id, leased_inline, millis};
 
 /// A handler's transaction on SQLite.
 ///
 /// While it is open nobody else can write to the file: [`TxLimits::statement`] bounds the whole of
-/// it. Past that, statements are interrupted.
+/// it. Past that, statements are interrupted; a pause without one is for the caller to end.
+///
+/// A statement that fails undoes itself alone, as always in SQLite: a handler that swallows the error
+/// keeps the rest of its effect.
 pub struct SqliteTx {
     /// Let go of before the connection is.
     tether: Tether,
@@ -52,14 +54,8 @@ impl LedgerTx for SqliteTx {
         } = self;
         let executor = ledger.executor().clone();
         // In a task: from here on nobody can cancel.
-        let completion = async move {
-            match timeout(PATIENCE, commit(conn, lease, &done)).await {
-                Ok(End::Known(committed)) => Ok(committed),
-                Ok(End::Failed(error)) => Err(error),
-                Ok(End::Unknown(error)) => resolve(&ledger, lease, error).await,
-                Err(_) => resolve(&ledger, lease, unavailable(StoreFault::Silent)).await,
-            }
-        };
+        let completion =
+            async move { commit::complete(&ledger, conn, lease, &done, PATIENCE).await };
         executor.run(PATIENCE.saturating_mul(2), completion).await
     }
 
@@ -152,16 +148,6 @@ pub(super) async fn begin_inline(
     }
 }
 
-/// How an attempt to commit ended.
-enum End {
-    /// As told.
-    Known(Committed),
-    /// Before the commit was asked for, or nothing was committed.
-    Failed(LedgerError),
-    /// It is not known whether it took place.
-    Unknown(LedgerError),
-}
-
 /// Wait for the pen and take the write lock. The connection is a new one, opened before the pen is
 /// taken.
 async fn open(ledger: &SqliteLedger, limits: TxLimits) -> Result<Lent<Sqlite, Turn>, LedgerError> {
@@ -214,7 +200,7 @@ async fn arm(
 }
 
 /// Roll back, or close the connection if its state is in doubt; the pen is free after either.
-async fn undo(mut conn: Lent<Sqlite, Turn>) {
+pub(super) async fn undo(mut conn: Lent<Sqlite, Turn>) {
     if SqliteTransactionManager::get_transaction_depth(&conn) == 1
         && SqliteTransactionManager::rollback(&mut conn).await.is_ok()
     {
@@ -224,104 +210,6 @@ async fn undo(mut conn: Lent<Sqlite, Turn>) {
     }
 }
 
-async fn commit(mut conn: Lent<Sqlite, Turn>, lease: Lease, done: &Completion) -> End {
-    match complete(&mut conn, lease, done).await {
-        Ok(Guard::Held) => {}
-        Ok(Guard::Lost) => {
-            undo(conn).await;
-            return End::Known(Committed::LeaseLost);
-        }
-        Ok(Guard::Gone) => {
-            conn.close().await;
-            return End::Known(Committed::Escaped);
-        }
-        Err(error) => {
-            conn.close().await;
-            return End::Failed(ledger_error(error));
-        }
-    }
-    match SqliteTransactionManager::commit(&mut conn).await {
-        Ok(()) => {
-            conn.give_back();
-            End::Known(Committed::Committed)
-        }
-        Err(error) => {
-            let code = primary_code(&error);
-            conn.close().await;
-            match code {
-                // A deferred constraint of the handler's: nothing was committed.
-                Some(CONSTRAINT) => End::Known(Committed::Aborted),
-                Some(BUSY) => End::Failed(ledger_error(error)),
-                _ => End::Unknown(ledger_error(error)),
-            }
-        }
-    }
-}
-
-/// What the guards of a completion found.
-enum Guard {
-    /// The transaction is another one, or a nested one was leaked.
-    Gone,
-    /// Exactly one row was completed.
-    Held,
-    /// None was: the lease is lost.
-    Lost,
-}
-
-/// Complete the event as the last statement.
-async fn complete(
-    conn: &mut SqliteConnection,
-    lease: Lease,
-    done: &Completion,
-) -> Result<Guard, sqlx::Error> {
-    conn.lock_handle().await?.remove_progress_handler();
-    match sqlx::raw_sql("RELEASE webhook").execute(&mut *conn).await {
-        Ok(_) => {}
-        Err(error) if primary_code(&error) == Some(ERROR) => return Ok(Guard::Gone),
-        Err(error) => return Err(error),
-    }
-    if SqliteTransactionManager::get_transaction_depth(conn) != 1 {
-        return Ok(Guard::Gone);
-    }
-    let was_held = inbox::complete_now(conn, lease, done).await?;
-    Ok(if was_held { Guard::Held } else { Guard::Lost })
-}
-
-/// Read whether a commit took place whose connection has been closed. `error` is the answer if not.
-async fn resolve(
-    ledger: &SqliteLedger,
-    lease: Lease,
-    error: LedgerError,
-) -> Result<Committed, LedgerError> {
-    for _ in 0..RESOLVE_ROUNDS {
-        match look(ledger, lease).await {
-            Ok(true) => return Ok(Committed::Committed),
-            Ok(false) => return Err(error),
-            Err(_) => sleep(RESOLVE_PAUSE).await,
-        }
-    }
-    tracing::error!("a commit's answer was lost and it is not known whether it took place");
-    Err(error)
-}
-
-async fn look(ledger: &SqliteLedger, lease: Lease) -> Result<bool, LedgerError> {
-    let mut conn = ledger.read().await?;
-    let outcome = inbox::is_completed(&mut conn, lease).await;
-    conn.settle(outcome)
-}
-
-/// <https://www.sqlite.org/rescode.html>
-fn primary_code(error: &sqlx::Error) -> Option<i32> {
-    let code = error.as_database_error()?.code()?.parse::<i32>().ok()?;
-    Some(code & 0xff)
-}
-
-const ERROR: i32 = 1;
-const BUSY: i32 = 5;
-const CONSTRAINT: i32 = 19;
-
 /// Instructions of SQLite's machine between two looks at the clock.
 const OPERATIONS: i32 = 10_000;
 const PATIENCE: Duration = Duration::from_secs(30);
-const RESOLVE_ROUNDS: u32 = 25;
-const RESOLVE_PAUSE: Duration = Duration::from_millis(200);

@@ -132,7 +132,7 @@ async fn c6_waiting_is_bounded<S: Store>(store: Arc<S>) {
         lock: Duration::from_millis(200),
         ..limits()
     };
-    let refused = ledger.begin_inline(event, short).await.unwrap_err();
+    let refused = ledger.begin_inline(event, short).await.err().unwrap();
     assert!(refused.is_contention(), "{refused:?}");
     assert!(from.elapsed() < Duration::from_secs(4));
     assert_eq!(complete(tx).await.unwrap(), Committed::Committed);

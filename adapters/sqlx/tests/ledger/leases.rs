@@ -64,12 +64,12 @@ async fn what_was_stored_is_leased<S: Store>(store: Arc<S>) {
     assert_eq!(stored.headers, *event.headers());
     assert_eq!(stored.key_id.as_deref(), Some("k1"));
     assert_eq!(stored.signed_at, None);
-    let now = store.number(&format!(
+    let now = format!(
         "select count(*) from webhook.inbox where received_at between {} and {}",
         S::moment(-60_000),
         S::moment(60_000)
-    ));
-    assert_eq!(now.await, 1);
+    );
+    assert_eq!(store.number(&now).await, 1);
     assert!(stored.received_at > 1_700_000_000, "{}", stored.received_at);
 
     let event = Post::new("ascii").tenant("t").strict();
@@ -178,7 +178,7 @@ async fn is_powerless<S: Store>(ledger: &S::L, lease: Lease) {
     assert!(ledger.begin(lease, limits()).await.unwrap().is_none());
     assert!(!ledger.complete(lease, Completion::default()).await.unwrap());
     assert!(!ledger.fail(lease, retry).await.unwrap());
-    let length = Duration::from_secs(60);
+    let length = Duration::from_mins(1);
     assert!(ledger.renew(vec![lease], length).await.unwrap().is_empty());
     ledger.hand_back(vec![lease]).await.unwrap();
 }

@@ -2,6 +2,13 @@
 //!
 //! A case is an async function over a [`store::Store`]; `cases!` makes it one test a store. Names
 //! that begin with a letter and a number are those of the hazards they close.
+#![expect(
+    clippy::arithmetic_side_effects,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::unwrap_used,
+    reason = "a test fails by panicking"
+)]
 
 /// Run each case on a fresh PostgreSQL database and on a fresh SQLite file.
 macro_rules! cases {
@@ -21,6 +28,7 @@ mod judgement;
 mod leases;
 mod only_postgres;
 mod only_sqlite;
+mod ordering;
 mod post;
 mod prepared;
 mod proxy;

@@ -20,6 +20,7 @@ pub(crate) struct Post {
     content: String,
     spaces: usize,
     secret: &'static str,
+    is_ordered: bool,
 }
 
 /// Ids, types and accounts stand in the signed body.
@@ -50,7 +51,20 @@ impl Post {
             content: "content".to_owned(),
             spaces: 0,
             secret: "whsec_0123456789abcdef01234567",
+            is_ordered: false,
         }
+    }
+
+    /// One at a time with all of the same content.
+    pub(crate) fn ordered(mut self) -> Self {
+        self.is_ordered = true;
+        self
+    }
+
+    /// Signed with another secret.
+    pub(crate) fn secret(mut self, secret: &'static str) -> Self {
+        self.secret = secret;
+        self
     }
 
     pub(crate) fn endpoint(mut self, name: &str) -> Self {
@@ -124,11 +138,12 @@ impl Post {
         .unwrap();
         let now = trusted_arrival(NOW);
         let judged = Judged::judge(provider, &head, Window::FIVE_MINUTES, now).unwrap();
-        let mut verifier = judged.keyed(&keys, now, usize::MAX).unwrap();
-        verifier.update(Bytes::from(body)).unwrap();
-        let verified = verifier.finish(&head).unwrap();
+        let mut macs = judged.keyed(&keys, now, usize::MAX).unwrap();
+        macs.update(Bytes::from(body)).unwrap();
+        let verified = macs.finish(&head).unwrap();
         let identity = provider.identities(&verified).unwrap().remove(0);
-        let scope = ClaimScope::new(self.endpoint.as_str());
+        let order = self.is_ordered.then(|| vec!["content".to_owned()].into());
+        let scope = ClaimScope::new(self.endpoint.as_str()).ordered_by(order);
         NewEvent::new(&verified, identity, provider, &scope).unwrap()
     }
 

@@ -127,11 +127,12 @@ impl Store for Postgres {
         let mut tx = conn.begin().await?;
         run_postgres(&mut tx, sql).await?;
         match end {
-            End::Commit => tx.commit().await,
-            End::Drop => Ok(drop(tx)),
-            End::Leak => Ok(std::mem::forget(tx)),
-            End::Rollback => tx.rollback().await,
+            End::Commit => tx.commit().await?,
+            End::Drop => drop(tx),
+            End::Leak => std::mem::forget(tx),
+            End::Rollback => tx.rollback().await?,
         }
+        Ok(())
     }
 
     fn bytes(bytes: &[u8]) -> String {
@@ -201,11 +202,12 @@ impl Store for Sqlite {
         let mut tx = conn.begin().await?;
         run_sqlite(&mut tx, sql).await?;
         match end {
-            End::Commit => tx.commit().await,
-            End::Drop => Ok(drop(tx)),
-            End::Leak => Ok(std::mem::forget(tx)),
-            End::Rollback => tx.rollback().await,
+            End::Commit => tx.commit().await?,
+            End::Drop => drop(tx),
+            End::Leak => std::mem::forget(tx),
+            End::Rollback => tx.rollback().await?,
         }
+        Ok(())
     }
 
     fn bytes(bytes: &[u8]) -> String {
@@ -336,7 +338,10 @@ async fn run_sqlite(conn: &mut SqliteConnection, sql: &str) -> Result<(), sqlx::
 }
 
 fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    let digits = bytes.iter().flat_map(|byte| [byte >> 4, byte & 0xf]);
+    digits
+        .filter_map(|digit| char::from_digit(digit.into(), 16))
+        .collect()
 }
 
 /// Never skipped: a store that was not tested must not look tested.

@@ -1,0 +1,119 @@
+//! The command line of both programs: `[ROW..] [--quick] [--json]`.
+
+use std::time::Duration;
+
+use crate::goal::{GOALS, Row};
+
+/// Which rows, how long, and how they are printed.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Options {
+    /// Names of rows or beginnings of them; none means all.
+    pub rows: Vec<String>,
+    /// Only prove that each row runs.
+    pub quick: bool,
+    /// One JSON object a line instead of the table.
+    pub json: bool,
+}
+
+/// How long to measure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Effort {
+    /// Rounds of a race within one thread.
+    pub rounds: usize,
+    /// Time that a case gets in each of them.
+    pub chunk: Duration,
+    /// Rounds of a race between servers.
+    pub server_rounds: usize,
+    /// Time that a server gets in each of them.
+    pub server_chunk: Duration,
+    /// Requests in the shorter and in the longer of two counted runs.
+    pub counted: (u64, u64),
+}
+
+impl Options {
+    /// Read the words after the program's name.
+    ///
+    /// # Errors
+    ///
+    /// Says which word is no option, or names no row.
+    pub fn parse(words: impl IntoIterator<Item = String>) -> Result<Self, String> {
+        let mut options = Self::default();
+        for word in words {
+            match word.as_str() {
+                "--quick" => options.quick = true,
+                "--json" => options.json = true,
+                "--bench" => {} // cargo's, for every bench target
+                flag if flag.starts_with('-') => return Err(format!("unknown option `{flag}`")),
+                name => {
+                    let name = name.to_ascii_uppercase();
+                    if !GOALS.iter().any(|row| is_named(row, &name)) {
+                        return Err(format!("no row is named `{name}`"));
+                    }
+                    options.rows.push(name);
+                }
+            }
+        }
+        Ok(options)
+    }
+
+    /// Whether `row` was asked for.
+    pub fn wants(&self, row: &Row) -> bool {
+        self.rows.is_empty() || self.rows.iter().any(|name| is_named(row, name))
+    }
+
+    /// How long to measure.
+    pub fn effort(&self) -> Effort {
+        if self.quick {
+            Effort {
+                rounds: 3,
+                chunk: Duration::from_micros(50),
+                server_rounds: 2,
+                server_chunk: Duration::from_millis(50),
+                counted: (10, 20),
+            }
+        } else {
+            Effort {
+                rounds: 81,
+                chunk: Duration::from_millis(1),
+                server_rounds: 9,
+                server_chunk: Duration::from_secs(1),
+                counted: (200, 1200),
+            }
+        }
+    }
+}
+
+/// `V` and `V4` name families, `V4A` one row.
+fn is_named(row: &Row, name: &str) -> bool {
+    row.id.to_ascii_uppercase().starts_with(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(line: &str) -> Result<Options, String> {
+        Options::parse(line.split_whitespace().map(str::to_owned))
+    }
+
+    #[test]
+    fn names_choose_rows_and_families() {
+        let chosen = |line| {
+            let options = parse(line).unwrap();
+            let rows = GOALS.iter().filter(|row| options.wants(row));
+            rows.map(|row| row.id).collect::<Vec<_>>()
+        };
+        assert_eq!(chosen("--bench").len(), GOALS.len());
+        assert_eq!(chosen("v4"), ["V4a", "V4b"]);
+        assert_eq!(chosen("V4a h2"), ["V4a", "H2"]);
+    }
+
+    #[test]
+    fn faults_are_named() {
+        assert!(parse("--quick --json").unwrap().quick);
+        assert_eq!(parse("V99").unwrap_err(), "no row is named `V99`");
+        assert_eq!(parse("--fast").unwrap_err(), "unknown option `--fast`");
+    }
+}
