@@ -69,6 +69,14 @@ pub enum Act {
     SleepBefore(Duration),
     /// Sleep after the effect.
     SleepAfter(Duration),
+    /// Record the effect, then block the thread.
+    Block(Duration),
+    /// Record the effect, then commit by hand.
+    Commit,
+    /// Likewise, then fail.
+    CommitAndFail,
+    /// Likewise, then panic.
+    CommitAndPanic,
     /// Nothing unusual.
     Record,
 }
@@ -115,21 +123,48 @@ impl Script {
     }
 
     async fn perform<C: Effects>(&self, id: &str, db: &mut C) -> Result<(), HandlerError> {
-        let act = self.next(id);
-        if let Act::SleepBefore(length) = act {
+        self.next(id).perform(id, db).await
+    }
+}
+
+impl Act {
+    /// Record the effect of `id` on `db`, in this way.
+    ///
+    /// # Errors
+    ///
+    /// If the store does, or it is the act.
+    ///
+    /// # Panics
+    ///
+    /// If it is the act.
+    pub async fn perform<C: Effects>(self, id: &str, db: &mut C) -> Result<(), HandlerError> {
+        if let Self::SleepBefore(length) = self {
             actix_web::rt::time::sleep(length).await;
         }
         db.record(id).await?;
-        match act {
-            Act::Record | Act::SleepBefore(_) => Ok(()),
-            Act::SleepAfter(length) => {
+        match self {
+            Self::Record | Self::SleepBefore(_) => Ok(()),
+            Self::SleepAfter(length) => {
                 actix_web::rt::time::sleep(length).await;
                 Ok(())
             }
-            Act::Panic => panic!("canary-panic"),
-            Act::Fail => Err("canary-error-text".into()),
-            Act::DeadLetter => Err(HandlerError::public(Disposition::DeadLetter, "hopeless")),
-            Act::Ignore => Err(HandlerError::public(Disposition::Ignore, "nothing to do")),
+            Self::Block(length) => {
+                std::thread::sleep(length);
+                Ok(())
+            }
+            Self::Commit => Ok(db.commit_by_hand().await?),
+            Self::CommitAndFail => {
+                db.commit_by_hand().await?;
+                Err("canary-error-text".into())
+            }
+            Self::CommitAndPanic => {
+                db.commit_by_hand().await?;
+                panic!("canary-panic")
+            }
+            Self::Panic => panic!("canary-panic"),
+            Self::Fail => Err("canary-error-text".into()),
+            Self::DeadLetter => Err(HandlerError::public(Disposition::DeadLetter, "hopeless")),
+            Self::Ignore => Err(HandlerError::public(Disposition::Ignore, "nothing to do")),
         }
     }
 }
@@ -325,7 +360,18 @@ pub async fn serve<L>(
 ) where
     L: webhook_actix::ledger::Ledger<Conn: Effects>,
 {
-    let webhooks = mount(ledger, script, clock, tuning);
+    run(mount(ledger, script, clock, tuning), ready).await;
+}
+
+/// Serve `webhooks` on a free port until the server is stopped.
+///
+/// # Panics
+///
+/// If it does not come up.
+pub async fn run<L>(webhooks: Webhooks<L>, ready: impl FnOnce(SocketAddr, ServerHandle))
+where
+    L: webhook_actix::ledger::Ledger,
+{
     webhooks.start().await.unwrap();
     let app = webhooks.clone();
     let server = HttpServer::new(move || ActixApp::new().service(app.clone()))

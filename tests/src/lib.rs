@@ -10,6 +10,7 @@
 
 pub mod app;
 pub mod stores;
+pub mod torture;
 pub mod wire;
 
 /// Run generic tests on both stores, each under the store's name.

@@ -28,6 +28,8 @@ pub trait Store: Send + Sync + 'static {
 pub trait Effects: Send + 'static {
     /// Insert one row.
     fn record(&mut self, id: &str) -> impl Future<Output = Result<(), sqlx::Error>> + Send;
+    /// End the transaction behind the framework's back, as a stored procedure or a helper might.
+    fn commit_by_hand(&mut self) -> impl Future<Output = Result<(), sqlx::Error>> + Send;
 }
 
 /// A SQLite file.
@@ -198,11 +200,19 @@ impl Effects for PgConnection {
         let insert = sqlx::query("insert into effect (event_id) values ($1)").bind(id);
         insert.execute(self).await.map(drop)
     }
+
+    async fn commit_by_hand(&mut self) -> Result<(), sqlx::Error> {
+        sqlx::raw_sql("commit").execute(self).await.map(drop)
+    }
 }
 
 impl Effects for SqliteConnection {
     async fn record(&mut self, id: &str) -> Result<(), sqlx::Error> {
         let insert = sqlx::query("insert into effect (event_id) values (?1)").bind(id);
         insert.execute(self).await.map(drop)
+    }
+
+    async fn commit_by_hand(&mut self) -> Result<(), sqlx::Error> {
+        sqlx::raw_sql("commit").execute(self).await.map(drop)
     }
 }

@@ -37,6 +37,8 @@ on_both!(
     b1_claims_wait_while_a_handler_holds_the_writer,
     f6_shutdown_finishes_what_runs_in_time_and_hands_back_the_rest,
     a_handler_longer_than_its_lease_is_renewed_and_runs_once,
+    a3_a_handler_that_commits_by_itself_is_a_dead_letter_and_runs_once,
+    an_inline_lease_that_was_lost_is_not_acknowledged,
 );
 
 fn start<S: Store>(tuning: Tuning) -> (Arc<S>, App) {
@@ -383,7 +385,7 @@ fn f6_shutdown_finishes_what_runs_in_time_and_hands_back_the_rest<S: Store>() {
 fn a_handler_longer_than_its_lease_is_renewed_and_runs_once<S: Store>() {
     let (store, app) = start::<S>(Tuning {
         lease: Duration::from_secs(1),
-        inline_deadline: Duration::from_millis(900),
+        inline_deadline: Duration::from_millis(700),
         ..Tuning::default()
     });
     app.script
@@ -393,6 +395,59 @@ fn a_handler_longer_than_its_lease_is_renewed_and_runs_once<S: Store>() {
     eventually("it took effect", || effects(&*store, "renewed") == 1);
     app.stop();
     assert_eq!(app_runs(&*store), (0, 0));
+}
+
+fn a3_a_handler_that_commits_by_itself_is_a_dead_letter_and_runs_once<S: Store>() {
+    let (store, app) = start::<S>(Tuning {
+        lease: Duration::from_secs(1),
+        inline_deadline: Duration::from_millis(700),
+        ..Tuning::default()
+    });
+    let acts = [Act::Commit, Act::CommitAndFail, Act::CommitAndPanic];
+    for (id, event_type) in [("inbox", "note.created"), ("inline", "credit.approved")] {
+        for act in acts {
+            let id = format!("{id}-{act:?}");
+            app.script.plan(&id, [act]);
+            let (headers, body) = custom(&id, event_type);
+            assert_eq!(
+                post(app.address, "/custom", &headers, &body).status,
+                200,
+                "{id}"
+            );
+        }
+    }
+    eventually("all are dead", || in_state(&*store, "dead") == 6);
+    // Longer than the lease: nobody may take them over.
+    std::thread::sleep(Duration::from_millis(1500));
+    for id in ["inbox", "inline"] {
+        for act in acts {
+            let id = format!("{id}-{act:?}");
+            assert_eq!(
+                (effects(&*store, &id), app.script.runs(&id)),
+                (1, 1),
+                "{id}"
+            );
+        }
+    }
+    app.stop();
+    assert_eq!(in_state(&*store, "dead"), 6);
+}
+
+/// A handler that blocks its thread past lease and deadline: nothing was kept.
+fn an_inline_lease_that_was_lost_is_not_acknowledged<S: Store>() {
+    let (store, app) = start::<S>(Tuning {
+        lease: Duration::from_secs(1),
+        inline_deadline: Duration::from_millis(700),
+        ..Tuning::default()
+    });
+    app.script
+        .plan("blocked", [Act::Block(Duration::from_millis(1500))]);
+    let (headers, body) = custom("blocked", "credit.approved");
+    assert_eq!(post(app.address, "/custom", &headers, &body).status, 503);
+    assert_eq!(effects(&*store, "blocked"), 0);
+    assert_eq!(post(app.address, "/custom", &headers, &body).status, 200);
+    assert_eq!(effects(&*store, "blocked"), 1);
+    app.stop();
 }
 
 /// 503 with Retry-After while the database is away, and nothing lost once it is back.

@@ -39,6 +39,7 @@ on_both!(
     a_slow_body_is_408_and_a_broken_one_claims_nothing,
     g1_the_unauthenticated_budget_drops_the_slowest,
     d8_what_is_not_for_this_endpoint_is_acknowledged_and_not_claimed,
+    f3_unlisted_events_of_a_provider_that_never_retries_are_kept,
 );
 
 fn start<S: Store>(tuning: Tuning) -> (Arc<S>, App) {
@@ -617,4 +618,16 @@ fn d8_what_is_not_for_this_endpoint_is_acknowledged_and_not_claimed<S: Store>() 
     assert_eq!(post(app.address, "/stripe", &headers, body).status, 200);
     app.stop();
     assert_eq!((effects(&*store), rows(&*store)), (0, (0, 0, 0)));
+}
+
+fn f3_unlisted_events_of_a_provider_that_never_retries_are_kept<S: Store>() {
+    let (store, app) = start::<S>(Tuning::default());
+    let headers = github("s-1", "star", PUSH);
+    for _ in 0..2 {
+        assert_eq!(post(app.address, "/github", &headers, PUSH).status, 200);
+    }
+    app.stop();
+    let ignored = "select count(*) from webhook.inbox where state = 'ignored'";
+    assert_eq!(block_on(store.number(ignored)), 1);
+    assert_eq!((effects(&*store), rows(&*store).1), (0, 1));
 }

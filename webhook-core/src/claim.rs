@@ -14,6 +14,7 @@ use crate::hex;
 use crate::identity::{Account, EventId, EventType, Identity, InvalidEvent};
 use crate::json;
 use crate::keyring::KeyFingerprint;
+use crate::ledger::QuarantineId;
 use crate::provider::DynProvider;
 use crate::reply::Reply;
 use crate::rules::{Quarantine, State};
@@ -102,6 +103,12 @@ impl ClaimKey {
             b"id",
             &[Some(endpoint), principal, account, Some(id)].map(|part| part.map(str::as_bytes)),
         )
+    }
+
+    /// The key of a quarantined delivery that is released as an event of its own: nobody releases it
+    /// twice, and no delivery ever wants it.
+    pub fn by_release(quarantine: QuarantineId) -> Self {
+        Self::of(b"release", &[Some(quarantine.as_bytes())])
     }
 
     fn by_digest(

@@ -2,9 +2,11 @@
 
 use std::error::Error;
 use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::claim::{Claim, NewEvent};
+use crate::inbox_id::InboxId;
 use crate::rules::Quarantine;
 
 mod attempt;
@@ -15,7 +17,7 @@ mod operator;
 mod registration;
 mod retention;
 
-pub use attempt::{Committed, Completion, Failure, Inline, Next, TxLimits};
+pub use attempt::{Committed, Completion, Failure, Inline, Next, RolledBack, TxLimits};
 pub use check::{Check, CheckVerdict};
 pub use fault::{LedgerError, LedgerFault};
 pub use lease::{FencingToken, Lease, Leased, StoredEvent, Take, Taken};
@@ -143,6 +145,105 @@ pub trait Ledger: Clone + fmt::Debug + Send + Sync + 'static {
     fn hand_back(&self, leases: Vec<Lease>)
     -> impl Future<Output = Result<(), LedgerError>> + Send;
 
+    /// Forget what one endpoint need not remember any more, at most `what.batch` rows of each kind.
+    /// Call it again until [`Pruned::is_nothing`].
+    ///
+    /// Enters `what.live_keys` into the registry as live now. Then drops payloads past their age, and
+    /// of completed events, and of no others, identities: an event and the keys that lead to it go
+    /// together, in one step, so that a claim meets all of it or nothing. Ages are counted on the
+    /// store's clock from when an event was settled; an identity's from when it was last seen, if that
+    /// was later.
+    ///
+    /// Safe on several replicas at once: each leaves alone what another is about to forget.
+    ///
+    /// # Errors
+    ///
+    /// The store's. What was forgotten until then stays forgotten.
+    fn prune(&self, what: Retention) -> impl Future<Output = Result<Pruned, LedgerError>> + Send;
+
+    /// Deliveries in quarantine that nobody has decided on, oldest first; of one endpoint, or of all.
+    ///
+    /// `after` is the last of the page before.
+    ///
+    /// # Errors
+    ///
+    /// The store's.
+    fn quarantined(
+        &self,
+        endpoint: Option<Arc<str>>,
+        after: Option<QuarantineId>,
+        limit: u32,
+    ) -> impl Future<Output = Result<Vec<Quarantined>, LedgerError>> + Send;
+
+    /// Let a quarantined delivery run as an event of its own, once: of any number of operators one
+    /// gets [`Release::Released`]. `actor` is recorded.
+    ///
+    /// Its claim key is made of the quarantine's id, so that it stands in no delivery's way. Where the
+    /// payload was not kept because it is that of the event it collides with, it is taken from there.
+    ///
+    /// # Errors
+    ///
+    /// The store's.
+    fn release(
+        &self,
+        id: QuarantineId,
+        actor: String,
+    ) -> impl Future<Output = Result<Release, LedgerError>> + Send;
+
+    /// Decide that a quarantined delivery never runs. `false` if it was decided on before, or is
+    /// unknown. `actor` is recorded.
+    ///
+    /// # Errors
+    ///
+    /// The store's.
+    fn discard(
+        &self,
+        id: QuarantineId,
+        actor: String,
+    ) -> impl Future<Output = Result<bool, LedgerError>> + Send;
+
+    /// Look for stored events, oldest first.
+    ///
+    /// # Errors
+    ///
+    /// The store's. A search for what is rare among very many may take longer than it allows: name a
+    /// state.
+    fn find(&self, what: Search) -> impl Future<Output = Result<Vec<Found>, LedgerError>> + Send;
+
+    /// Let a dead or ignored event run again, now and with all of its attempts; a completed one only
+    /// if `again` is said, and its effect then happens twice. `actor` is recorded.
+    ///
+    /// # Errors
+    ///
+    /// The store's.
+    fn replay(
+        &self,
+        inbox: InboxId,
+        actor: String,
+        again: bool,
+    ) -> impl Future<Output = Result<Replay, LedgerError>> + Send;
+
+    /// Let ignored events of these types run, for which there is a handler now. How many wait for
+    /// their turn; those whose payload is gone stay. `actor` is recorded.
+    ///
+    /// # Errors
+    ///
+    /// The store's. Events that wait by then go on waiting, and the call may be made again.
+    fn replay_ignored(
+        &self,
+        endpoint: Arc<str>,
+        event_types: Arc<[String]>,
+        actor: String,
+    ) -> impl Future<Output = Result<u64, LedgerError>> + Send;
+
+    /// Wait for word that events of an endpoint, which is named, were stored by another process.
+    ///
+    /// A hint: words may be lost or repeated, and engines poll behind it. Stores that have no such
+    /// word never resolve.
+    fn arrival(&self) -> impl Future<Output = Arc<str>> + Send {
+        std::future::pending()
+    }
+
     /// How many handler transactions can be open at once. Engines wait for a free one, without a
     /// connection, rather than fail.
     fn max_transactions(&self) -> usize {
@@ -181,5 +282,8 @@ pub trait LedgerTx: Send + 'static {
     ) -> impl Future<Output = Result<Committed, LedgerError>> + Send;
 
     /// Undo everything and release every lock before returning.
-    fn rollback(self) -> impl Future<Output = ()> + Send;
+    ///
+    /// Also for a handler that was cut off in the middle of a statement. Says whether there was still
+    /// everything to undo: a handler that committed by itself must not run again.
+    fn rollback(self) -> impl Future<Output = RolledBack> + Send;
 }

@@ -10,6 +10,8 @@ pub enum Outcome {
     Accepted,
     /// Ran inside the request.
     Completed,
+    /// Set aside as a dead letter inside the request: it must not come again by itself.
+    DeadLettered,
     /// Not answered in time: the process is going down or stood still.
     Deadline,
     /// Completed before.
@@ -80,6 +82,7 @@ impl Outcome {
         match self {
             Self::Accepted => "accepted",
             Self::Completed => "completed",
+            Self::DeadLettered => "dead_lettered",
             Self::Deadline => "deadline",
             Self::Duplicate => "duplicate",
             Self::FutureAuthentic => "future_authentic",
@@ -113,6 +116,7 @@ impl Outcome {
         match self {
             Self::Accepted
             | Self::Completed
+            | Self::DeadLettered
             | Self::Duplicate
             | Self::Handshake
             | Self::Ignored

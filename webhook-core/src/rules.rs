@@ -115,7 +115,9 @@ impl NewEvent {
     /// | new | known | same | dead, ignored | revives the first |
     ///
     /// The last four concern providers whose ids are unsigned. A quarantined delivery holds no key,
-    /// so that it can never stand in the way of the real one.
+    /// so that it can never stand in the way of the real one. (A *stored* one can: whoever withholds signed content and
+    /// delivers it first under a later event's unsigned id sends that event to quarantine, where its
+    /// payload waits for an operator.)
     pub fn judge(&self, by_id: Option<&Holder>, by_digest: Option<&Holder>) -> Verdict {
         match (by_id, by_digest) {
             (Some(holder), _) => self.judge_known_id(holder),
@@ -235,6 +237,13 @@ impl Quarantine {
             Self::Relabelled => "relabelled",
             Self::Replayed => "replayed",
         }
+    }
+
+    /// From its name in the store.
+    pub fn from_name(name: &str) -> Option<Self> {
+        [Self::ContentMismatch, Self::Relabelled, Self::Replayed]
+            .into_iter()
+            .find(|reason| reason.as_str() == name)
     }
 }
 

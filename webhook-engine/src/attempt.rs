@@ -7,7 +7,7 @@ use std::time::Duration;
 use futures_util::FutureExt as _;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 use webhook_core::ledger::{
-    Committed, Completion, Lease, Leased, Ledger, LedgerError, LedgerTx as _, TxLimits,
+    Committed, Completion, Lease, Leased, Ledger, LedgerError, LedgerTx as _, RolledBack, TxLimits,
 };
 use webhook_core::{
     BeginError, BoxFuture, Claimed, ContentDigest, HandlerError, Lend, Reply, canonical_digest,
@@ -15,6 +15,9 @@ use webhook_core::{
 
 use crate::endpoint::{Built, Erased};
 use crate::shared::Shared;
+
+/// What is recorded of an event whose handler ended the transaction itself.
+pub(crate) const ESCAPED: &str = "transaction_escaped";
 
 /// Opens the attempt's transaction when the handler asks for it, and keeps it for the completion.
 pub(crate) struct Lender<L: Ledger> {
@@ -118,8 +121,7 @@ impl<L: Ledger> Lender<L> {
             }
         };
         let call = AssertUnwindSafe(async { handler.call(claimed, self).await }).catch_unwind();
-        // Dropping `call` half-way leaves a connection in use: the transaction is then dropped
-        // unfinished too, which closes it.
+        // Dropping `call` half-way may leave a statement running: rolling back ends that first.
         let ended = tokio::select! {
             biased;
             () = stop => Ended::Cancelled,
@@ -144,8 +146,9 @@ impl<L: Ledger> Lender<L> {
     ) -> Settled {
         match ended {
             Ended::Replied(reply) => self.complete(reply, canonical).await,
+            // What the handler committed by itself may stand: it must not run again.
+            _ if self.rollback().await == RolledBack::Escaped => Settled::Escaped,
             Ended::Failed(error) => {
-                self.rollback().await;
                 // Contention, or a store that went away, is not the handler's failure.
                 let cause = error.error().map(|cause| cause as &dyn std::error::Error);
                 if cause.is_some_and(|cause| self.ledger.is_to_blame(cause)) {
@@ -180,9 +183,10 @@ impl<L: Ledger> Lender<L> {
         }
     }
 
-    async fn rollback(&mut self) {
-        if let Some((tx, _place)) = self.open.take() {
-            tx.rollback().await;
+    async fn rollback(&mut self) -> RolledBack {
+        match self.open.take() {
+            Some((tx, _place)) => tx.rollback().await,
+            None => RolledBack::Undone,
         }
     }
 

@@ -441,8 +441,8 @@ impl<C> Built<C> {
         if self.max_transaction > self.lease.div_f64(2.0) {
             return Err("`max_transaction` must be at most half the lease");
         }
-        if self.inline_deadline > self.lease {
-            return Err("`inline_deadline` must not be longer than the lease");
+        if self.inline_deadline > self.lease.mul_f64(0.75) {
+            return Err("`inline_deadline` must be at most three quarters of the lease");
         }
         if self.backoff.longest < self.backoff.first {
             return Err("the longest backoff is shorter than the first");

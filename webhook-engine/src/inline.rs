@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use tokio::time::Instant;
-use webhook_core::ledger::{Inline, Leased, Ledger, LedgerTx as _, TxLimits};
+use webhook_core::ledger::{Failure, Inline, Lease, Leased, Ledger, LedgerTx as _, Next, TxLimits};
 use webhook_core::{Disposition, NewEvent, Outcome, Reply};
 
-use crate::attempt::{Lender, Settled, bind};
+use crate::attempt::{ESCAPED, Lender, Settled, bind};
 use crate::endpoint::OnFailure;
 use crate::settled::{outcome, unavailable};
 use crate::shared::Site;
@@ -87,9 +87,10 @@ async fn attempt<L: Ledger>(site: &Site<L>, event: NewEvent, deadline: Instant) 
         }
         Settled::Escaped => {
             tracing::error!(endpoint = %built.name, handler = name, "handler ended the transaction itself");
-            (Outcome::HandlerFailed, None)
+            bury(site, lease, event).await
         }
-        Settled::LeaseLost => (Outcome::InFlight, None),
+        // Its row went with the transaction: nothing was kept, so nothing is acknowledged.
+        Settled::LeaseLost => (Outcome::Deadline, None),
         Settled::Store(Some(fault)) => (unavailable(&site.built().name, &fault), None),
         Settled::Store(None) => (Outcome::StoreUnavailable, None),
     }
@@ -113,6 +114,29 @@ async fn failed<L: Ledger>(site: &Site<L>, event: NewEvent, hopeless: bool) -> R
         }
         Ok(Err(fault)) => (unavailable(&site.built().name, &fault), None),
         Err(_) => (Outcome::Deadline, None),
+    }
+}
+
+/// The handler's effect may stand: neither a worker nor the provider's retry may run it again.
+async fn bury<L: Ledger>(site: &Site<L>, lease: Lease, event: NewEvent) -> Ran {
+    let ledger = &site.shared.ledger;
+    let endpoint = &site.built().name;
+    let failure = Failure {
+        error: ESCAPED.to_owned(),
+        counted: true,
+        next: Next::Dead {
+            quiet: site.built().backoff.longest,
+        },
+    };
+    telemetry::dead(endpoint, 1);
+    match ledger.fail(lease, failure).await {
+        Ok(true) => (Outcome::DeadLettered, None),
+        // The handler undid the claim as well: keep the event where no worker takes it.
+        Ok(false) => match ledger.claim(vec![event.ignored()]).await {
+            Ok(_) => (Outcome::DeadLettered, None),
+            Err(fault) => (unavailable(endpoint, &fault), None),
+        },
+        Err(fault) => (unavailable(endpoint, &fault), None),
     }
 }
 

@@ -14,6 +14,7 @@ mod gate;
 mod handle;
 mod inline;
 mod keys;
+mod pruner;
 mod receive;
 mod response;
 mod retention;

@@ -4,6 +4,7 @@
 use std::time::Duration;
 
 use webhook_core::Outcome;
+use webhook_core::ledger::Pruned;
 
 /// One delivery was answered.
 pub(crate) fn delivery(endpoint: &str, provider: &'static str, outcome: Outcome, took: Duration) {
@@ -62,6 +63,18 @@ pub(crate) fn quarantined(endpoint: &str, reason: &'static str) {
     .increment(1);
 }
 
+/// Something was forgotten.
+pub(crate) fn pruned(endpoint: &str, pruned: Pruned) {
+    for (what, rows) in [
+        ("payloads", pruned.payloads),
+        ("events", pruned.buried),
+        ("identities", pruned.forgotten),
+    ] {
+        let labels = [("endpoint", endpoint.to_owned()), ("what", what.to_owned())];
+        metrics::counter!("webhook_pruned_total", &labels).increment(rows);
+    }
+}
+
 /// A statement of the ledger failed outside a request.
 pub(crate) fn ledger_fault(endpoint: &str, operation: &'static str) {
     metrics::counter!(
@@ -92,6 +105,7 @@ pub fn describe_metrics() {
         "webhook_ledger_faults_total",
         "Ledger operations that failed in the background."
     );
+    describe_counter!("webhook_pruned_total", "Rows forgotten by retention.");
     describe_histogram!(
         "webhook_delivery_seconds",
         Unit::Seconds,

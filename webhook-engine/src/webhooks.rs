@@ -208,6 +208,7 @@ impl<L: Ledger> Webhooks<L> {
         for served in &shared.endpoints {
             worker::start(shared, served);
         }
+        worker::listen(shared);
         Ok(())
     }
 

@@ -9,10 +9,10 @@ use tokio_util::sync::CancellationToken;
 use webhook_core::Disposition;
 use webhook_core::ledger::{Completion, Failure, Lease, Leased, Ledger, Next, Take};
 
-use crate::attempt::{Lender, Settled, bind};
+use crate::attempt::{ESCAPED, Lender, Settled, bind};
 use crate::endpoint::{Built, Erased};
 use crate::shared::{Served, Shared};
-use crate::telemetry;
+use crate::{pruner, telemetry};
 
 /// Longest sleep between two looks into the inbox; a bell wakes the workers of this process earlier.
 const POLL: Duration = Duration::from_millis(500);
@@ -40,6 +40,31 @@ pub(crate) fn start<L: Ledger>(shared: &Arc<Shared<L>>, served: &Arc<Served<L::C
     let take = dequeue(shared.clone(), served.clone(), held);
     shared.life.work.spawn_on(take, runtimes.control());
     runtimes.control().spawn(beat);
+    let prune = pruner::prune(shared.clone(), served.clone());
+    shared.life.work.spawn_on(prune, runtimes.control());
+}
+
+/// Ring the endpoints' bells when the ledger has word from another process.
+pub(crate) fn listen<L: Ledger>(shared: &Arc<Shared<L>>) {
+    let Some(runtimes) = shared.runtimes.get() else {
+        return;
+    };
+    let shared = shared.clone();
+    runtimes.control().spawn(async move {
+        loop {
+            let endpoint = tokio::select! {
+                () = shared.life.dequeuing.cancelled() => return,
+                endpoint = shared.ledger.arrival() => endpoint,
+            };
+            let served = shared
+                .endpoints
+                .iter()
+                .find(|served| served.built.name == endpoint);
+            if let Some(served) = served {
+                served.bell.notify_one();
+            }
+        }
+    });
 }
 
 async fn dequeue<L: Ledger>(shared: Arc<Shared<L>>, served: Arc<Served<L::Conn>>, held: Arc<Held>) {
@@ -198,7 +223,7 @@ async fn record<L: Ledger>(
         Settled::Broken(why) => counted(why.to_owned(), Next::Retry(pause)),
         // Its effect may stand: running it again could double it.
         Settled::Escaped => Failure {
-            error: "transaction_escaped".to_owned(),
+            error: ESCAPED.to_owned(),
             counted: true,
             next: dead,
         },

@@ -3,6 +3,8 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+use crate::torture;
+
 /// What was asked for.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Task {
@@ -21,6 +23,7 @@ pub(crate) enum Task {
     Test {
         arguments: Vec<OsString>,
     },
+    Torture(torture::Options),
 }
 
 impl Task {
@@ -47,6 +50,7 @@ impl Task {
             Some("sdk") => without_arguments(Self::Sdk, "sdk", &rest),
             // Here a leading `--` is cargo's: what follows is for the test binaries.
             Some("test") => Ok(Self::Test { arguments: rest }),
+            Some("torture") => torture::Options::parse(&rest).map(Self::Torture),
             _ => Err(format!("unknown task `{}`", name.display())),
         }
     }
@@ -74,13 +78,17 @@ usage: cargo xtask TASK
 
 tasks:
   test [ARGS..]             run all tests, or `cargo test ARGS..`, with a throw-away
-                            PostgreSQL unless TEST_DATABASE_URL names a database
+                            PostgreSQL unless TEST_DATABASE_URL names a database; without
+                            ARGS also a minute of torture
   check                     formatting, lints, docs, each feature alone, dependencies
   ci                        check, then test
   sdk                       send requests signed by the official Python libraries, and
                             mutations of them, to the quickstart
   postgres [--] [CMD ARGS..]  run CMD with TEST_DATABASE_URL naming a throw-away
                             PostgreSQL; without CMD keep it until Ctrl-C
+  torture [--seconds N] [--store sqlite|postgres] [--seed S] [--processes N]
+                            kill, stop and cut off receivers under load, crash PostgreSQL,
+                            then look for lost, doubled and stuck events
 ";
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Project tasks: `cargo xtask test`, `check`, `ci`, `sdk` and `postgres`.
+//! Project tasks: `cargo xtask test`, `check`, `ci`, `sdk`, `postgres` and `torture`.
 //!
 //! What needs a database gets a throw-away PostgreSQL cluster of its own, see
 //! [`postgres`]. Nothing has to be installed or started by hand.
@@ -14,6 +14,7 @@ mod postgres;
 mod sdk;
 mod summary;
 mod test;
+mod torture;
 
 use crate::args::Task;
 use crate::failure::Failure;
@@ -48,5 +49,6 @@ fn run() -> Result<(), Failure> {
         Task::Postgres { command } => postgres::run(&command),
         Task::Sdk => sdk::run(),
         Task::Test { arguments } => test::run(&arguments),
+        Task::Torture(options) => torture::run(&options),
     }
 }

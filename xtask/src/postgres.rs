@@ -11,9 +11,9 @@
 
 use std::env;
 use std::ffi::OsString;
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Write};
 use std::path::PathBuf;
-use std::process::{Child, ChildStdin, Command, Stdio};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use crate::args::KEEP_POSTGRES;
 use crate::command::{announce, cannot_run, say};
@@ -28,13 +28,15 @@ mod platform;
 mod server;
 
 pub(crate) use binaries::Binaries;
+pub(crate) use leftovers::random_hex;
 
 /// A running cluster. Dropping it stops the server and deletes its files.
 #[derive(Debug)]
 pub(crate) struct Cluster {
     keeper: Child,
-    /// Open for as long as the keeper is to keep. Never written to.
+    /// Open for as long as the keeper is to keep. A line is the wish for a crash.
     hold: Option<ChildStdin>,
+    says: Option<BufReader<ChildStdout>>,
     url: String,
 }
 
@@ -57,22 +59,44 @@ impl Cluster {
         let mut keeper = command.spawn().map_err(cannot_run(&command))?;
 
         let hold = keeper.stdin.take();
-        let stdout = keeper.stdout.take();
+        let says = keeper.stdout.take().map(BufReader::new);
         let mut cluster = Self {
             keeper,
             hold,
+            says,
             url: String::new(),
         };
-        if let Some(stdout) = stdout {
-            BufReader::new(stdout)
-                .read_line(&mut cluster.url)
-                .map_err(Failure::cannot("read the cluster's URL"))?;
-        }
-        cluster.url.truncate(cluster.url.trim_end().len());
+        cluster.url = cluster.hear()?;
         if cluster.url.is_empty() {
             return Err(Failure::Message("PostgreSQL was not started".to_owned()));
         }
         Ok(cluster)
+    }
+
+    /// End the server as a crash would, start it again at the same place, and wait until it answers.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the server does not come back; the keeper has then said why.
+    pub(crate) fn crash(&mut self) -> Result<(), Failure> {
+        if let Some(hold) = &mut self.hold {
+            writeln!(hold, "crash").map_err(Failure::cannot("reach the cluster"))?;
+        }
+        if self.hear()?.is_empty() {
+            return Err(Failure::Message("PostgreSQL is gone".to_owned()));
+        }
+        Ok(())
+    }
+
+    /// What the keeper says next; nothing if it is gone.
+    fn hear(&mut self) -> Result<String, Failure> {
+        let mut line = String::new();
+        if let Some(says) = &mut self.says {
+            says.read_line(&mut line)
+                .map_err(Failure::cannot("hear from the cluster"))?;
+        }
+        line.truncate(line.trim_end().len());
+        Ok(line)
     }
 
     /// Wait until the cluster is gone without being told to go.

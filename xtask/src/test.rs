@@ -9,19 +9,21 @@ use crate::command::{announce, cannot_run, cargo, run as run_step, say, succeeds
 use crate::failure::Failure;
 use crate::postgres::{Binaries, Cluster, TEST_DATABASE_URL};
 use crate::summary::Summary;
+use crate::torture;
 
-/// Run `cargo test` with `arguments` in place of `--workspace`.
+/// Run `cargo test` with `arguments` in place of `--workspace`; without any, also a minute of torture.
 ///
 /// # Errors
 ///
-/// Fails as the test runner does, after the summary is printed.
+/// Fails as the test runner does, after the summary is printed, or if torture finds something.
 pub(crate) fn run(arguments: &[OsString]) -> Result<(), Failure> {
     let Some(url) = env::var_os(TEST_DATABASE_URL).filter(|url| !url.is_empty()) else {
         // Look first: who has no PostgreSQL should not wait for the build to hear of it.
         let binaries = Binaries::find_or_install()?;
         build(arguments)?;
-        let cluster = Cluster::start(&binaries)?;
-        return test(arguments, OsStr::new(cluster.url()));
+        let mut cluster = Cluster::start(&binaries)?;
+        let url = OsString::from(cluster.url());
+        return test(arguments, &url, Some(&mut cluster));
     };
     let shown = url.to_str().and_then(without_secrets);
     say(&format!(
@@ -29,7 +31,7 @@ pub(crate) fn run(arguments: &[OsString]) -> Result<(), Failure> {
         shown.map_or_else(String::new, |place| format!(": {place}")),
     ));
     build(arguments)?;
-    test(arguments, &url)
+    test(arguments, &url, None)
 }
 
 /// What the tests start as processes of their own, or need offline.
@@ -50,7 +52,7 @@ fn build(arguments: &[OsString]) -> Result<(), Failure> {
     run_step(&mut bins)
 }
 
-fn test(arguments: &[OsString], url: &OsStr) -> Result<(), Failure> {
+fn test(arguments: &[OsString], url: &OsStr, cluster: Option<&mut Cluster>) -> Result<(), Failure> {
     let mut command = cargo(["test"]);
     if arguments.is_empty() {
         command.arg("--workspace");
@@ -74,7 +76,11 @@ fn test(arguments: &[OsString], url: &OsStr) -> Result<(), Failure> {
 
     say(&format!("summary ({status})"));
     print!("{summary}");
-    Failure::check(status)
+    Failure::check(status)?;
+    if arguments.is_empty() {
+        torture::run_short(url, cluster)?;
+    }
+    Ok(())
 }
 
 /// Copy the runner's output to ours as it comes, and let `summary` see it.

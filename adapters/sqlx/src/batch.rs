@@ -6,9 +6,11 @@
 
 use std::future::Future;
 use std::sync::Arc;
+use std::time::Duration;
 
 use tokio::sync::mpsc::{self, error::TrySendError};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
+use webhook_core::BoxFuture;
 use webhook_core::ledger::{LedgerError, LedgerFault};
 
 use crate::error::{StoreFault, unavailable};
@@ -19,6 +21,18 @@ pub(crate) struct Batcher<C, A> {
     queue: mpsc::Sender<Waiting<C, A>>,
     /// Bytes that may still wait.
     bytes: Arc<Semaphore>,
+}
+
+/// One answer a call, in the calls' order.
+pub(crate) type Answers<A> = BoxFuture<'static, Result<Vec<A>, LedgerError>>;
+
+/// Where a statement runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Turn {
+    /// A single call that could not be served in the lane: it may wait for whoever is in its way.
+    Aside,
+    /// With others behind it: it must not wait for anybody's lock for long.
+    Lane,
 }
 
 /// A call, and who waits for its answer.
@@ -35,7 +49,7 @@ impl<C: Clone + Send + 'static, A: Send + 'static> Batcher<C, A> {
     /// owns the batcher.
     pub(crate) fn start<F, R>(executor: &Executor, run: F) -> Self
     where
-        F: Fn(Vec<C>) -> R + Clone + Send + 'static,
+        F: Fn(Vec<C>, Turn) -> R + Clone + Send + 'static,
         R: Future<Output = Result<Vec<A>, LedgerError>> + Send + 'static,
     {
         let (queue, calls) = mpsc::channel(QUEUE_CALLS);
@@ -72,11 +86,21 @@ impl<C: Clone + Send + 'static, A: Send + 'static> Batcher<C, A> {
     }
 }
 
+/// A statement, given up when the store has fallen silent. The store's own timeouts are shorter.
+pub(crate) fn in_time<A: Send + 'static>(
+    statement: impl Future<Output = Result<Vec<A>, LedgerError>> + Send + 'static,
+) -> Answers<A> {
+    Box::pin(async move {
+        let answers = tokio::time::timeout(PATIENCE, statement).await;
+        answers.unwrap_or_else(|_| Err(unavailable(StoreFault::Silent)))
+    })
+}
+
 async fn serve<C, A, F, R>(mut calls: mpsc::Receiver<Waiting<C, A>>, run: F)
 where
     C: Clone + Send + 'static,
     A: Send + 'static,
-    F: Fn(Vec<C>) -> R + Clone + Send + 'static,
+    F: Fn(Vec<C>, Turn) -> R + Clone + Send + 'static,
     R: Future<Output = Result<Vec<A>, LedgerError>> + Send + 'static,
 {
     let lanes = Arc::new(Semaphore::new(LANES));
@@ -126,11 +150,11 @@ async fn execute<C, A, F, R>(batch: Vec<Waiting<C, A>>, run: F)
 where
     C: Clone + Send + 'static,
     A: Send + 'static,
-    F: Fn(Vec<C>) -> R + Clone + Send + 'static,
+    F: Fn(Vec<C>, Turn) -> R + Clone + Send + 'static,
     R: Future<Output = Result<Vec<A>, LedgerError>> + Send + 'static,
 {
     let calls: Vec<C> = batch.iter().map(|waiting| waiting.call.clone()).collect();
-    match run(calls).await {
+    match run(calls, Turn::Lane).await {
         Ok(answers) => {
             for (waiting, answer) in batch.into_iter().zip(answers) {
                 waiting.tell(Ok(answer));
@@ -141,14 +165,15 @@ where
                 waiting.tell(Err(unavailable(StoreFault::Silent)));
             }
         }
+        // Somebody in there is at fault, or in the way: only they shall suffer for it, beside the lane.
         Err(fault) => match <[_; 1]>::try_from(batch) {
-            Ok([alone]) => alone.tell(Err(fault)),
-            // Somebody in there is at fault, or in the way: only they shall suffer for it.
-            Err(batch) => {
+            Ok([alone]) if !fault.is_contention() => alone.tell(Err(fault)),
+            batch => {
+                let batch = batch.map_or_else(|many| many, |alone| Vec::from(alone));
                 for waiting in batch {
                     let run = run.clone();
                     tokio::spawn(async move {
-                        let answer = run(vec![waiting.call.clone()]).await;
+                        let answer = run(vec![waiting.call.clone()], Turn::Aside).await;
                         let answer = answer.and_then(|answers| {
                             let answer = answers.into_iter().next();
                             answer.ok_or_else(|| unavailable(StoreFault::Silent))
@@ -168,6 +193,8 @@ impl<C, A> Waiting<C, A> {
     }
 }
 
+/// Longer than any timeout of the store's: it is for one that fell silent.
+const PATIENCE: Duration = Duration::from_secs(20);
 /// Most calls of one statement.
 const BATCH_CALLS: usize = 256;
 /// Calls and bytes that may wait; beyond them a call is refused at once.
@@ -180,15 +207,12 @@ const GATHER_TURNS: usize = 3;
 
 #[cfg(test)]
 mod tests {
-    use std::pin::Pin;
     use std::sync::Mutex;
 
     use tokio::sync::Notify;
 
     use super::*;
     use crate::error::{contention, internal};
-
-    type Answers = Pin<Box<dyn Future<Output = Result<Vec<u32>, LedgerError>> + Send>>;
 
     /// Doubles numbers. The first statement waits for `go`, so that others pile up behind it.
     #[derive(Clone, Default)]
@@ -200,10 +224,12 @@ mod tests {
     impl Store {
         fn batcher(&self) -> Batcher<u32, u32> {
             let store = self.clone();
-            Batcher::start(&Executor::start().unwrap(), move |calls| store.run(calls))
+            Batcher::start(&Executor::start().unwrap(), move |calls, _| {
+                store.run(calls)
+            })
         }
 
-        fn run(&self, calls: Vec<u32>) -> Answers {
+        fn run(&self, calls: Vec<u32>) -> Answers<u32> {
             let store = self.clone();
             Box::pin(async move {
                 let is_first = {

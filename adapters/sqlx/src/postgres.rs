@@ -1,33 +1,42 @@
 //! The ledger on PostgreSQL.
 
+use std::convert::Infallible;
 use std::fmt;
 use std::str::FromStr;
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, OnceLock, Weak};
 use std::time::Duration;
 
 use sqlx::error::DatabaseError;
 use sqlx::pool::PoolOptions;
 use sqlx::postgres::PgConnectOptions;
 use sqlx::{ConnectOptions, Connection, Executor as _, PgConnection, PgPool, Postgres};
+use tokio::sync::oneshot;
 use webhook_core::ledger::{
-    Completion, Failure, Inline, Lease, Ledger, LedgerError, Notice, Registration, Take, Taken,
-    TxLimits,
+    Completion, Failure, Found, Inline, Lease, Ledger, LedgerError, Notice, Pruned, QuarantineId,
+    Quarantined, Registration, Release, Replay, Retention, Search, Take, Taken, TxLimits,
 };
-use webhook_core::{BoxFuture, Claim, NewEvent, Quarantine};
+use webhook_core::{Claim, InboxId, NewEvent, Quarantine};
 
-use crate::batch::Batcher;
+use crate::batch::{Answers, Batcher, Turn, in_time};
 use crate::error::{self, StoreFault, ledger_error, unavailable};
 use crate::executor::{Executor, Lent};
+use crate::stored::{REPLAY_BATCH, uuid};
 
+mod arrivals;
 mod claim;
 mod commit;
 mod inbox;
 mod migrate;
+mod operator;
 mod prepare;
 mod quarantine;
+mod retention;
 mod transaction;
+mod undo;
 
 pub use transaction::PostgresTx;
+
+use arrivals::Arrivals;
 
 /// The ledger on PostgreSQL 14 or later: any number of processes share one database.
 ///
@@ -61,6 +70,11 @@ struct Inner {
     batches: PgPool,
     handlers: PgPool,
     claims: Batcher<Arc<[NewEvent]>, Vec<Claim>>,
+    completions: Batcher<(Lease, Completion), bool>,
+    arrivals: Arc<Arrivals>,
+    /// Listens from the first time somebody wants to hear.
+    listening: OnceLock<oneshot::Sender<Infallible>>,
+    listener: PgPool,
 }
 
 impl PostgresLedger {
@@ -97,6 +111,10 @@ impl PostgresLedger {
                 pool(BATCH_CONNECTIONS).connect_lazy_with(options.clone().options(BATCH_SESSION));
             Ok(Arc::new_cyclic(|inner| Inner {
                 claims: Batcher::start(&executor, claims(inner.clone())),
+                completions: Batcher::start(&executor, completions(inner.clone())),
+                arrivals: Arc::default(),
+                listening: OnceLock::new(),
+                listener: pool(1).connect_lazy_with(options.options(LEDGER_SESSION)),
                 executor,
                 ledger,
                 batches,
@@ -104,6 +122,12 @@ impl PostgresLedger {
             }))
         };
         let inner = thread.run(PATIENCE, connecting).await?;
+        Ok(Self { inner })
+    }
+
+    fn of(inner: &Weak<Inner>) -> Result<Self, LedgerError> {
+        let inner = inner.upgrade();
+        let inner = inner.ok_or_else(|| unavailable(StoreFault::Closed))?;
         Ok(Self { inner })
     }
 
@@ -122,6 +146,23 @@ impl PostgresLedger {
     async fn lend(&self) -> Result<Lent<Postgres>, LedgerError> {
         let connection = self.inner.ledger.acquire().await.map_err(ledger_error)?;
         Ok(Lent::new(connection, (), self.executor().clone()))
+    }
+
+    /// Tell other processes of what was stored, without waiting for it.
+    fn tell(&self, events: &[NewEvent], claims: &[Claim]) {
+        let mut last = None;
+        for (event, claim) in events.iter().zip(claims) {
+            let is_new = matches!(claim, Claim::Stored | Claim::Revived);
+            if is_new
+                && last != Some(event.endpoint())
+                && self.inner.arrivals.is_news(event.endpoint())
+            {
+                let (pool, endpoint) = (self.inner.ledger.clone(), event.endpoint().clone());
+                self.executor()
+                    .detach(async move { arrivals::tell(&pool, &endpoint).await });
+            }
+            last = is_new.then_some(event.endpoint()).or(last);
+        }
     }
 
     async fn lend_to_batch(&self) -> Result<Lent<Postgres>, LedgerError> {
@@ -210,13 +251,8 @@ impl Ledger for PostgresLedger {
     }
 
     async fn complete(&self, lease: Lease, done: Completion) -> Result<bool, LedgerError> {
-        let ledger = self.clone();
-        self.run(async move {
-            let mut conn = ledger.lend().await?;
-            let outcome = inbox::complete(&mut conn, lease, &done).await;
-            conn.settle(outcome)
-        })
-        .await
+        let bytes = done.reply.body().len();
+        self.inner.completions.call((lease, done), bytes).await
     }
 
     async fn fail(&self, lease: Lease, failure: Failure) -> Result<bool, LedgerError> {
@@ -239,6 +275,123 @@ impl Ledger for PostgresLedger {
         .await
     }
 
+    async fn prune(&self, what: Retention) -> Result<Pruned, LedgerError> {
+        let ledger = self.clone();
+        self.run(async move {
+            let mut conn = ledger.lend().await?;
+            let outcome = retention::prune(&mut conn, &what).await;
+            conn.settle(outcome)
+        })
+        .await
+    }
+
+    async fn quarantined(
+        &self,
+        endpoint: Option<Arc<str>>,
+        after: Option<QuarantineId>,
+        limit: u32,
+    ) -> Result<Vec<Quarantined>, LedgerError> {
+        let ledger = self.clone();
+        self.run(async move {
+            let mut conn = ledger.lend().await?;
+            let outcome = operator::quarantined(&mut conn, endpoint.as_deref(), after, limit).await;
+            conn.settle(outcome)
+        })
+        .await
+    }
+
+    async fn release(&self, id: QuarantineId, actor: String) -> Result<Release, LedgerError> {
+        let ledger = self.clone();
+        self.run(async move {
+            let mut conn = ledger.lend().await?;
+            let outcome = operator::release(&mut conn, id, &actor).await;
+            conn.settle(outcome)
+        })
+        .await
+    }
+
+    async fn discard(&self, id: QuarantineId, actor: String) -> Result<bool, LedgerError> {
+        let ledger = self.clone();
+        self.run(async move {
+            let mut conn = ledger.lend().await?;
+            let outcome = operator::discard(&mut conn, id, &actor).await;
+            conn.settle(outcome)
+        })
+        .await
+    }
+
+    async fn find(&self, what: Search) -> Result<Vec<Found>, LedgerError> {
+        let ledger = self.clone();
+        self.run(async move {
+            let mut conn = ledger.lend().await?;
+            let outcome = operator::find(&mut conn, &what).await;
+            conn.settle(outcome)
+        })
+        .await
+    }
+
+    async fn replay(
+        &self,
+        inbox: InboxId,
+        actor: String,
+        again: bool,
+    ) -> Result<Replay, LedgerError> {
+        let ledger = self.clone();
+        self.run(async move {
+            let mut conn = ledger.lend().await?;
+            let outcome = operator::replay(&mut conn, uuid(inbox), &actor, again).await;
+            conn.settle(outcome)
+        })
+        .await
+    }
+
+    async fn replay_ignored(
+        &self,
+        endpoint: Arc<str>,
+        event_types: Arc<[String]>,
+        actor: String,
+    ) -> Result<u64, LedgerError> {
+        let mut replayed = 0u64;
+        loop {
+            let ledger = self.clone();
+            let (endpoint, event_types) = (endpoint.clone(), event_types.clone());
+            let actor = actor.clone();
+            let batch = self.run(async move {
+                let mut conn = ledger.lend().await?;
+                let outcome = operator::replay_ignored(
+                    &mut conn,
+                    &endpoint,
+                    &event_types,
+                    &actor,
+                    REPLAY_BATCH,
+                )
+                .await;
+                conn.settle(outcome)
+            });
+            let batch = batch.await?;
+            replayed = replayed.saturating_add(batch);
+            if batch < REPLAY_BATCH {
+                return Ok(replayed);
+            }
+        }
+    }
+
+    async fn arrival(&self) -> Arc<str> {
+        let Inner {
+            executor,
+            listener,
+            arrivals,
+            listening,
+            ..
+        } = &*self.inner;
+        listening.get_or_init(|| arrivals::listen(executor, listener.clone(), arrivals.clone()));
+        arrivals.next().await
+    }
+
+    fn max_transactions(&self) -> usize {
+        self.inner.handlers.options().get_max_connections() as usize
+    }
+
     fn is_to_blame(&self, error: &(dyn std::error::Error + 'static)) -> bool {
         error::blames_store(error)
     }
@@ -248,6 +401,7 @@ impl Ledger for PostgresLedger {
         let closing = self.run(async move {
             // Handlers first: what becomes of a lost commit is read through the other pool.
             ledger.inner.handlers.close().await;
+            ledger.inner.listener.close().await;
             ledger.inner.batches.close().await;
             ledger.inner.ledger.close().await;
             Ok(())
@@ -264,21 +418,29 @@ impl fmt::Debug for PostgresLedger {
     }
 }
 
-/// What the batcher runs. It holds the ledger only while it does: the last handle may be dropped.
+/// What the batchers run. They hold the ledger only while they do: the last handle may be dropped.
 fn claims(
     inner: Weak<Inner>,
-) -> impl Fn(Vec<Arc<[NewEvent]>>) -> BoxFuture<'static, Result<Vec<Vec<Claim>>, LedgerError>>
-+ Clone
-+ Send
-+ 'static {
-    move |deliveries| {
-        let inner = inner.upgrade();
-        Box::pin(async move {
-            let inner = inner.ok_or_else(|| unavailable(StoreFault::Closed))?;
-            let ledger = PostgresLedger { inner };
-            let claims = claim::claim_together(&ledger, &deliveries);
-            let claims = tokio::time::timeout(PATIENCE, claims).await;
-            claims.unwrap_or_else(|_| Err(unavailable(StoreFault::Silent)))
+) -> impl Fn(Vec<Arc<[NewEvent]>>, Turn) -> Answers<Vec<Claim>> + Clone + Send + 'static {
+    move |deliveries, turn| {
+        let inner = inner.clone();
+        in_time(async move {
+            let ledger = PostgresLedger::of(&inner)?;
+            claim::claim_together(&ledger, &deliveries, turn).await
+        })
+    }
+}
+
+fn completions(
+    inner: Weak<Inner>,
+) -> impl Fn(Vec<(Lease, Completion)>, Turn) -> Answers<bool> + Clone + Send + 'static {
+    move |done, _| {
+        let inner = inner.clone();
+        in_time(async move {
+            let ledger = PostgresLedger::of(&inner)?;
+            let mut conn = ledger.lend().await?;
+            let outcome = inbox::complete(&mut conn, &done).await;
+            conn.settle(outcome)
         })
     }
 }
@@ -373,9 +535,12 @@ const LEDGER_SESSION: [(&str, &str); 6] = [
     ("statement_timeout", "10000"),
 ];
 
-/// Claims that share a statement do not wait for one that somebody's open transaction holds.
-const BATCH_SESSION: [(&str, &str); 3] = [
+/// Claims with others behind them do not wait for one that somebody's open transaction holds.
+const BATCH_SESSION: [(&str, &str); 6] = [
     ("search_path", "pg_catalog"),
+    ("enable_seqscan", "off"),
+    ("enable_bitmapscan", "off"),
+    ("jit", "off"),
     ("lock_timeout", "100"),
     ("statement_timeout", "10000"),
 ];

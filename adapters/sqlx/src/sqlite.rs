@@ -14,14 +14,15 @@ use sqlx::{ConnectOptions, Connection, SqlSafeStr, Sqlite, SqliteConnection, Sql
 use sqlx_core::transaction::TransactionManager;
 use tokio::time::sleep;
 use webhook_core::ledger::{
-    Completion, Failure, Inline, Lease, Ledger, LedgerError, Notice, Registration, Take, Taken,
-    TxLimits,
+    Completion, Failure, Found, Inline, Lease, Ledger, LedgerError, Notice, Pruned, QuarantineId,
+    Quarantined, Registration, Release, Replay, Retention, Search, Take, Taken, TxLimits,
 };
-use webhook_core::{BoxFuture, Claim, NewEvent, Quarantine};
+use webhook_core::{Claim, InboxId, NewEvent, Quarantine};
 
-use crate::batch::Batcher;
+use crate::batch::{self, Answers, Batcher, in_time};
 use crate::error::{self, StoreFault, ledger_error, unavailable};
 use crate::executor::{Executor, Lent};
+use crate::stored::{REPLAY_BATCH, uuid};
 
 /// The store's clock in Unix milliseconds.
 macro_rules! now {
@@ -34,8 +35,10 @@ mod claim;
 mod commit;
 mod inbox;
 mod migrate;
+mod operator;
 mod prepare;
 mod quarantine;
+mod retention;
 mod transaction;
 mod writer;
 
@@ -63,6 +66,7 @@ struct Inner {
     handlers: SqlitePool,
     writer: Arc<Writer>,
     claims: Batcher<Arc<[NewEvent]>, Vec<Claim>>,
+    completions: Batcher<(Lease, Completion), bool>,
 }
 
 impl SqliteLedger {
@@ -85,6 +89,7 @@ impl SqliteLedger {
                 .connect_lazy_with(options);
             Ok(Arc::new_cyclic(|inner| Inner {
                 claims: Batcher::start(&executor, claims(inner.clone())),
+                completions: Batcher::start(&executor, completions(inner.clone())),
                 executor,
                 ledger,
                 handlers,
@@ -92,6 +97,12 @@ impl SqliteLedger {
             }))
         };
         let inner = thread.run(PATIENCE, opening).await?;
+        Ok(Self { inner })
+    }
+
+    fn of(inner: &Weak<Inner>) -> Result<Self, LedgerError> {
+        let inner = inner.upgrade();
+        let inner = inner.ok_or_else(|| unavailable(StoreFault::Closed))?;
         Ok(Self { inner })
     }
 
@@ -228,13 +239,8 @@ impl Ledger for SqliteLedger {
     }
 
     async fn complete(&self, lease: Lease, done: Completion) -> Result<bool, LedgerError> {
-        let ledger = self.clone();
-        self.run(async move {
-            let mut conn = ledger.write().await?;
-            let outcome = inbox::complete(&mut conn, lease, &done).await;
-            ledger.commit(conn, outcome).await
-        })
-        .await
+        let bytes = done.reply.body().len();
+        self.inner.completions.call((lease, done), bytes).await
     }
 
     async fn fail(&self, lease: Lease, failure: Failure) -> Result<bool, LedgerError> {
@@ -257,6 +263,108 @@ impl Ledger for SqliteLedger {
         .await
     }
 
+    async fn prune(&self, what: Retention) -> Result<Pruned, LedgerError> {
+        let ledger = self.clone();
+        self.run(async move { retention::prune(&ledger, &what).await })
+            .await
+    }
+
+    async fn quarantined(
+        &self,
+        endpoint: Option<Arc<str>>,
+        after: Option<QuarantineId>,
+        limit: u32,
+    ) -> Result<Vec<Quarantined>, LedgerError> {
+        let ledger = self.clone();
+        self.run(async move {
+            let mut conn = ledger.read().await?;
+            let outcome = operator::quarantined(&mut conn, endpoint.as_deref(), after, limit).await;
+            conn.settle(outcome)
+        })
+        .await
+    }
+
+    async fn release(&self, id: QuarantineId, actor: String) -> Result<Release, LedgerError> {
+        let ledger = self.clone();
+        self.run(async move {
+            let mut conn = ledger.write().await?;
+            let outcome = operator::release(&mut conn, id, &actor).await;
+            ledger.commit(conn, outcome).await
+        })
+        .await
+    }
+
+    async fn discard(&self, id: QuarantineId, actor: String) -> Result<bool, LedgerError> {
+        let ledger = self.clone();
+        self.run(async move {
+            let mut conn = ledger.write().await?;
+            let outcome = operator::discard(&mut conn, id, &actor).await;
+            ledger.commit(conn, outcome).await
+        })
+        .await
+    }
+
+    async fn find(&self, what: Search) -> Result<Vec<Found>, LedgerError> {
+        let ledger = self.clone();
+        self.run(async move {
+            let mut conn = ledger.read().await?;
+            let outcome = operator::find(&mut conn, &what).await;
+            conn.settle(outcome)
+        })
+        .await
+    }
+
+    async fn replay(
+        &self,
+        inbox: InboxId,
+        actor: String,
+        again: bool,
+    ) -> Result<Replay, LedgerError> {
+        let ledger = self.clone();
+        self.run(async move {
+            let mut conn = ledger.write().await?;
+            let outcome = operator::replay(&mut conn, uuid(inbox), &actor, again).await;
+            ledger.commit(conn, outcome).await
+        })
+        .await
+    }
+
+    async fn replay_ignored(
+        &self,
+        endpoint: Arc<str>,
+        event_types: Arc<[String]>,
+        actor: String,
+    ) -> Result<u64, LedgerError> {
+        let mut replayed = 0u64;
+        loop {
+            let ledger = self.clone();
+            let (endpoint, event_types) = (endpoint.clone(), event_types.clone());
+            let actor = actor.clone();
+            let batch = self.run(async move {
+                let mut conn = ledger.write().await?;
+                let outcome = operator::replay_ignored(
+                    &mut conn,
+                    &endpoint,
+                    &event_types,
+                    &actor,
+                    REPLAY_BATCH,
+                )
+                .await;
+                ledger.commit(conn, outcome).await
+            });
+            let batch = batch.await?;
+            replayed = replayed.saturating_add(batch);
+            if batch < REPLAY_BATCH {
+                return Ok(replayed);
+            }
+        }
+    }
+
+    /// One writes. The second place is for the other kind, inline or inbox, to be next.
+    fn max_transactions(&self) -> usize {
+        2
+    }
+
     fn is_to_blame(&self, error: &(dyn std::error::Error + 'static)) -> bool {
         error::blames_store(error)
     }
@@ -274,21 +382,29 @@ impl Ledger for SqliteLedger {
     }
 }
 
-/// What the batcher runs. It holds the ledger only while it does: the last handle may be dropped.
+/// What the batchers run. They hold the ledger only while they do: the last handle may be dropped.
 fn claims(
     inner: Weak<Inner>,
-) -> impl Fn(Vec<Arc<[NewEvent]>>) -> BoxFuture<'static, Result<Vec<Vec<Claim>>, LedgerError>>
-+ Clone
-+ Send
-+ 'static {
-    move |deliveries| {
-        let inner = inner.upgrade();
-        Box::pin(async move {
-            let inner = inner.ok_or_else(|| unavailable(StoreFault::Closed))?;
-            let ledger = SqliteLedger { inner };
-            let claims = claim::claim_together(&ledger, &deliveries);
-            let claims = tokio::time::timeout(PATIENCE, claims).await;
-            claims.unwrap_or_else(|_| Err(unavailable(StoreFault::Silent)))
+) -> impl Fn(Vec<Arc<[NewEvent]>>, batch::Turn) -> Answers<Vec<Claim>> + Clone + Send + 'static {
+    move |deliveries, _| {
+        let inner = inner.clone();
+        in_time(async move {
+            let ledger = SqliteLedger::of(&inner)?;
+            claim::claim_together(&ledger, &deliveries).await
+        })
+    }
+}
+
+fn completions(
+    inner: Weak<Inner>,
+) -> impl Fn(Vec<(Lease, Completion)>, batch::Turn) -> Answers<bool> + Clone + Send + 'static {
+    move |done, _| {
+        let inner = inner.clone();
+        in_time(async move {
+            let ledger = SqliteLedger::of(&inner)?;
+            let mut conn = ledger.write().await?;
+            let outcome = inbox::complete(&mut conn, &done).await;
+            ledger.commit(conn, outcome).await
         })
     }
 }

@@ -114,12 +114,11 @@ fn judge(scenario: &Scenario, me: usize, message: Message, mode: Mode, next: &mu
     let verdict = match (holder(message.id), message.digest.and_then(holder)) {
         // Into quarantine: content mismatch.
         (Some((_, row)), _) if row.event != message.event => Verdict::Acknowledge,
-        (Some((at, row)), _) => again(at, row),
-        // Into quarantine if it is completed, as a replay; else it is the first one's retry.
-        (None, Some((at, row))) => again(at, row),
+        // Under a new id it goes into quarantine if the first is completed; else it is its retry.
+        (Some((at, row)), _) | (None, Some((at, row))) => again(at, row),
         (None, None) => Verdict::Vanished,
     };
-    // "Somebody has it."
+    // Somebody seems to have it.
     let is_fooled = orphans != 0 && scenario.has(Flaw::OrphansCount);
     next.step(Who::Request(me), "reads who holds its keys", |state| {
         state.deliveries[me] = match (orphans, verdict) {
@@ -204,7 +203,7 @@ fn run(scenario: &Scenario, me: usize, next: &mut Next<'_>) {
         },
     );
     hinder(scenario, who, "meets contention", next, |state| {
-        leave(state, Delivery::Away)
+        leave(state, Delivery::Away);
     });
 }
 

@@ -15,10 +15,15 @@ pub(crate) trait Model {
     /// Every step that can be taken in `state`, and where it leads.
     fn steps(&self, state: &Self::State, next: &mut Vec<(Self::Step, Self::State)>);
 
-    /// The number, below 32, of the class of steps that `step` belongs to. A class of which some step
-    /// can be taken from now on without end is taken in the end (weak fairness). Steps of no class
-    /// may never happen.
-    fn class(step: Self::Step) -> Option<u32>;
+    /// The classes that `step` belongs to, a bit each: what can be relied on to happen.
+    ///
+    /// A class of which some step is possible from now on without end is taken in the end (weak
+    /// fairness); one of [`Model::STRONG`] already if it is possible again and again. A step of no
+    /// class may never happen.
+    fn classes(step: Self::Step) -> u32;
+
+    /// The classes of steps that are not passed over for ever.
+    const STRONG: u32;
 
     /// What kind of step it is, for telling which kinds were explored.
     fn kind(step: Self::Step) -> &'static str;
@@ -58,7 +63,7 @@ pub(crate) fn explore<M: Model>(model: &M) -> Report<M::Property> {
         let waiting: Vec<bool> = (graph.states.iter())
             .map(|state| !model.holds(property, party, state))
             .collect();
-        if let Some(circle) = graph.fair_circle(&waiting) {
+        if let Some(circle) = graph.fair_circle(waiting) {
             broken.entry(property).or_insert_with(|| {
                 let way = graph.way_to(circle[0]);
                 format!("{way}  and then for ever among {} states\n", circle.len())
@@ -77,7 +82,7 @@ struct Graph<M: Model> {
     states: Vec<M::State>,
     /// The step by which each state was first reached.
     reached: Vec<Option<(usize, M::Step)>>,
-    /// Target and class bit of every step.
+    /// Target and classes of every step.
     edges: Vec<Vec<(usize, u32)>>,
     taken: BTreeSet<&'static str>,
 }
@@ -108,8 +113,8 @@ impl<M: Model> Graph<M> {
             let edges = (next.drain(..))
                 .map(|(step, state)| {
                     graph.taken.insert(M::kind(step));
-                    let class = M::class(step).map_or(0, |class| 1 << class);
-                    (number(&mut graph, state, Some((from, step))), class)
+                    let to = number(&mut graph, state, Some((from, step)));
+                    (to, M::classes(step))
                 })
                 .collect();
             graph.edges.push(edges);
@@ -119,38 +124,59 @@ impl<M: Model> Graph<M> {
 
     /// States among which a fair run can stay for ever, all of them `waiting`; the earliest first.
     ///
-    /// Such a run ends up in a strongly connected component of the waiting states. It is fair if each
-    /// class of steps is taken inside, or cannot be taken in some state inside. Standing still is a
-    /// run too: a component may be a single state.
-    fn fair_circle(&self, waiting: &[bool]) -> Option<Vec<usize>> {
-        let components = components(&self.edges, waiting);
-        let mut component_of = vec![usize::MAX; waiting.len()];
-        for (number, component) in components.iter().enumerate() {
-            for &state in component {
-                component_of[state] = number;
+    /// Such a run ends up in a strongly connected component of the waiting states. Standing still is a
+    /// run too, so a component may be a single state.
+    fn fair_circle(&self, mut waiting: Vec<bool>) -> Option<Vec<usize>> {
+        let mut fair: Vec<Vec<usize>> = Vec::new();
+        let mut is_done = false;
+        while !is_done && fair.is_empty() {
+            is_done = true;
+            let components = components(&self.edges, &waiting);
+            let mut component_of = vec![usize::MAX; waiting.len()];
+            for (number, component) in components.iter().enumerate() {
+                for &state in component {
+                    component_of[state] = number;
+                }
             }
-        }
-        let is_fair = |&(number, component): &(usize, &Vec<usize>)| {
-            let (mut never_off, mut taken) = (u32::MAX, 0);
-            for &state in component {
-                let mut possible = 0;
-                for &(to, class) in &self.edges[state] {
-                    possible |= class;
-                    if component_of[to] == number {
-                        taken |= class;
+            for (number, component) in components.into_iter().enumerate() {
+                let (mut always, mut sometimes, mut taken) = (u32::MAX, 0, 0);
+                for &state in &component {
+                    let possible = self.possible(state);
+                    always &= possible;
+                    sometimes |= possible;
+                    let inside = self.edges[state].iter();
+                    let inside = inside.filter(|(to, _)| component_of[*to] == number);
+                    taken |= inside.fold(0, |all, (_, classes)| all | classes);
+                }
+                let passed_over = sometimes & M::STRONG & !taken;
+                if always & !taken != 0 {
+                    // Nor is any part of it fair.
+                    for state in component {
+                        waiting[state] = false;
+                    }
+                } else if passed_over == 0 {
+                    fair.push(component);
+                } else {
+                    // Fair are only runs that stay where it is not possible.
+                    is_done = false;
+                    for state in component {
+                        waiting[state] = self.possible(state) & passed_over == 0;
                     }
                 }
-                never_off &= possible;
             }
-            never_off & !taken == 0
-        };
-        let fair = components.iter().enumerate().filter(is_fair);
+        }
         let mut circle = fair
-            .map(|(_, circle)| circle)
-            .min_by_key(|circle| circle.iter().min())?
-            .clone();
+            .into_iter()
+            .min_by_key(|circle| circle.iter().min().copied())?;
         circle.sort_unstable();
         Some(circle)
+    }
+
+    /// The classes of which some step can be taken in a state.
+    fn possible(&self, state: usize) -> u32 {
+        self.edges[state]
+            .iter()
+            .fold(0, |all, (_, classes)| all | classes)
     }
 
     /// The shortest way to a state, and the state.

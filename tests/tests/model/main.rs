@@ -9,9 +9,10 @@
 //!
 //! - **Safety** holds in every state: see the first four of [`Property`].
 //! - **Liveness** holds in every *fair* run: a process that is up goes on, a lease that nobody renews
-//!   runs out, a commit that was asked for ends. Nothing else is relied on: no restart, no retry by
-//!   the provider. Crashes, contention, broken connections and shutdowns count against no event,
-//!   so there must be an end of them: [`Budget`] has one of each kind.
+//!   runs out, a commit that was asked for ends, no due row is passed over for ever (the one due first
+//!   is taken first). Nothing else is relied on: a killed process may stay down, a provider may never
+//!   retry. Contention, broken connections and shutdowns count against no event, so there must be an
+//!   end of them: [`Budget`] has one.
 //!
 //! What the model leaves out, because nothing it proves depends on it: time (that a lease or a pause
 //! ends is a step; that a heartbeat renews it is the absence of that step), payloads, replies, event

@@ -121,6 +121,8 @@ impl Model for Scenario {
     type Step = Step;
     type Property = Property;
 
+    const STRONG: u32 = Step::TAKES;
+
     fn initial(&self) -> Vec<State> {
         let Some((message, places)) = self.earlier else {
             return vec![self.start()];
@@ -145,8 +147,8 @@ impl Model for Scenario {
         store::steps(self, &mut next);
     }
 
-    fn class(step: Step) -> Option<u32> {
-        step.class()
+    fn classes(step: Step) -> u32 {
+        step.classes
     }
 
     fn kind(step: Step) -> &'static str {

@@ -1,4 +1,4 @@
-//! What there is: the store's tables, who works on them, and what must hold of them.
+//! What there is: the store's tables, and where everybody stands who works on them.
 
 use crate::scenario::Message;
 

@@ -9,8 +9,8 @@ use crate::state::State;
 pub(crate) struct Step {
     who: Who,
     pub(crate) what: &'static str,
-    /// Not to be relied on: it may happen or not.
-    is_chance: bool,
+    /// For [`crate::explore::Model::classes`]; none if nothing relies on it.
+    pub(crate) classes: u32,
 }
 
 /// Who takes a step.
@@ -29,17 +29,21 @@ pub(crate) enum Who {
 }
 
 impl Step {
-    /// Its class, for [`crate::explore::Model::class`]: one for each party but the providers.
-    pub(crate) fn class(self) -> Option<u32> {
-        let number = match self.who {
-            _ if self.is_chance => return None,
-            Who::Provider(_) => return None,
-            Who::Clock(row) => row,
-            Who::Commit(tx) => 8 + tx,
-            Who::Request(delivery) => 16 + delivery,
-            Who::Worker(worker) => 24 + worker,
-        };
-        u32::try_from(number).ok()
+    /// Of the classes, those of the rows that are taken: the one due first is taken first, so none is
+    /// passed over for ever.
+    pub(crate) const TAKES: u32 = 0xff << 24;
+}
+
+impl Who {
+    /// Whoever can go on does, in the end. Only providers are not relied on.
+    fn class(self) -> u32 {
+        match self {
+            Self::Clock(row) => 1 << row,
+            Self::Commit(tx) => 1 << (8 + tx),
+            Self::Provider(_) => 0,
+            Self::Request(delivery) => 1 << (16 + delivery),
+            Self::Worker(worker) => 1 << (20 + worker),
+        }
     }
 }
 
@@ -65,28 +69,36 @@ pub(crate) struct Next<'a> {
 impl Next<'_> {
     /// `who` can do `what`, which makes this `change`, and will not put it off for ever.
     pub(crate) fn step(&mut self, who: Who, what: &'static str, change: impl FnOnce(&mut State)) {
-        self.push(who, what, false, change);
+        self.push(who, what, who.class(), change);
+    }
+
+    /// `worker` can take `row`.
+    pub(crate) fn take(
+        &mut self,
+        worker: usize,
+        row: usize,
+        what: &'static str,
+        change: impl FnOnce(&mut State),
+    ) {
+        let who = Who::Worker(worker);
+        self.push(who, what, who.class() | (1 << (24 + row)), change);
     }
 
     /// To `who` may happen `what`, which makes this `change`.
     pub(crate) fn chance(&mut self, who: Who, what: &'static str, change: impl FnOnce(&mut State)) {
-        self.push(who, what, true, change);
+        self.push(who, what, 0, change);
     }
 
     fn push(
         &mut self,
         who: Who,
         what: &'static str,
-        is_chance: bool,
+        classes: u32,
         change: impl FnOnce(&mut State),
     ) {
         let mut state = *self.from;
         change(&mut state);
-        let step = Step {
-            who,
-            what,
-            is_chance,
-        };
+        let step = Step { who, what, classes };
         self.steps.push((step, state.normal()));
     }
 }

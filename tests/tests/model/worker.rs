@@ -17,7 +17,7 @@ pub(crate) fn steps(scenario: &Scenario, me: usize, next: &mut Next<'_>) {
         Worker::Committing(_) => {}
         Worker::Down => {
             return next.chance(who, "starts again", |state| {
-                state.workers[me] = Worker::Idle
+                state.workers[me] = Worker::Idle;
             });
         }
         Worker::Idle => {
@@ -52,7 +52,7 @@ fn take(scenario: &Scenario, me: usize, at: usize, next: &mut Next<'_>) {
         Stands::Processing { is_live: false } => ("takes the event over, or buries it", true),
         _ => return,
     };
-    next.step(Who::Worker(me), what, |state| {
+    next.take(me, at, what, |state| {
         let row = state.row_mut(at);
         row.token = Some(FRESH);
         let is_counted = has_crashed && !scenario.has(Flaw::CrashesUncounted);
@@ -97,17 +97,17 @@ fn run(scenario: &Scenario, me: usize, lease: Lease, next: &mut Next<'_>) {
         // An earlier commit of this worker's has not ended: its place is taken until then.
         Some(Stage::Sent) => return,
     }
-    let mut leave = |what, worker| {
+    let mut end = |what, worker| {
         next.step(who, what, |state| {
             state.workers[me] = worker;
             roll_back(state, me);
         });
     };
-    leave(
+    end(
         "fails and rolls back",
         Worker::Recording(lease, Outcome::Failed),
     );
-    leave(
+    end(
         "gives up a lease that is lost, or not renewed in time",
         Worker::Idle,
     );

@@ -44,6 +44,16 @@ pub enum Committed {
     LeaseLost,
 }
 
+/// The outcome of a rollback.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "all of it or not all of it")]
+pub enum RolledBack {
+    /// The handler had ended or replaced the transaction itself: its effect may stand.
+    Escaped,
+    /// Nothing of it is left.
+    Undone,
+}
+
 /// What is recorded with a completion.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]

@@ -1,7 +1,7 @@
 //! The process that owns the cluster.
 
 use std::fs::{self, File};
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::path::Path;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread;
@@ -14,7 +14,8 @@ use super::server::{DATA, Server};
 use crate::command::{cannot_run, say};
 use crate::failure::Failure;
 
-/// Start a cluster, print its URL, and keep it until standard input ends.
+/// Start a cluster, print its URL, and keep it until standard input ends. Each line on it crashes the
+/// server; a line is printed when it is back.
 ///
 /// # Errors
 ///
@@ -40,23 +41,36 @@ pub(crate) fn keep(binaries: &Binaries) -> Result<(), Failure> {
         .and_then(|()| stdout.flush())
         .map_err(Failure::cannot("pass on the cluster's URL"))?;
 
-    while task.recv_timeout(WATCH) == Err(RecvTimeoutError::Timeout) {
-        if let Some(status) = server.exited()? {
-            return Err(Failure::Message(format!(
-                "PostgreSQL ended by itself ({status}):\n{}",
-                server.log_tail()
-            )));
+    loop {
+        match task.recv_timeout(WATCH) {
+            Ok(()) => {
+                server.crash()?;
+                writeln!(stdout, "back")
+                    .and_then(|()| stdout.flush())
+                    .map_err(Failure::cannot("say that the cluster is back"))?;
+            }
+            Err(RecvTimeoutError::Disconnected) => return Ok(()),
+            Err(RecvTimeoutError::Timeout) => {
+                if let Some(status) = server.exited()? {
+                    return Err(Failure::Message(format!(
+                        "PostgreSQL ended by itself ({status}):\n{}",
+                        server.log_tail()
+                    )));
+                }
+            }
         }
     }
-    Ok(())
 }
 
-/// The channel closes when the task that started us is done, or dead.
+/// A message for each line of the task that started us. The channel closes when that is done, or dead.
 fn watch_task() -> Receiver<()> {
     let (sender, receiver) = mpsc::channel();
     thread::spawn(move || {
-        let _ = io::stdin().read_to_end(&mut Vec::new());
-        drop(sender);
+        for line in io::stdin().lines() {
+            if line.is_err() || sender.send(()).is_err() {
+                return;
+            }
+        }
     });
     receiver
 }

@@ -35,7 +35,14 @@ impl<'a> Server<'a> {
         home: &Path,
     ) -> Result<Self, Failure> {
         for _ in 0..PORTS_TO_TRY {
-            let mut server = Self::launch(binaries, account, home)?;
+            let port = free_port().map_err(Failure::cannot("find a free port"))?;
+            let mut server = Self {
+                account,
+                binaries,
+                child: launch(binaries, account, home, port)?,
+                home: home.to_owned(),
+                port,
+            };
             if server.wait_until_ready()? {
                 return Ok(server);
             }
@@ -50,43 +57,37 @@ impl<'a> Server<'a> {
         Err(Failure::Message("no free port found".to_owned()))
     }
 
-    fn launch(binaries: &'a Binaries, account: &'a Account, home: &Path) -> Result<Self, Failure> {
-        let port = free_port().map_err(Failure::cannot("find a free port"))?;
-        let log = File::create(home.join(LOG)).map_err(Failure::cannot("create a log"))?;
-        let errors = log.try_clone().map_err(Failure::cannot("share a log"))?;
-        let data = home.join(DATA);
-        let listen = format!("port={port}");
-        let mut command = account.command(
-            binaries.postgres(),
-            [
-                "-D".as_ref(),
-                data.as_os_str(),
-                "-c".as_ref(),
-                "listen_addresses=127.0.0.1".as_ref(),
-                "-c".as_ref(),
-                listen.as_ref(),
-                // Their paths are bounded at about 100 bytes, which a temporary one may exceed.
-                "-c".as_ref(),
-                "unix_socket_directories=".as_ref(),
-                "-c".as_ref(),
-                "max_connections=300".as_ref(),
-                "-c".as_ref(),
-                "shared_buffers=64MB".as_ref(),
-            ],
-        );
-        let child = command
-            .stdin(Stdio::null())
-            .stdout(log)
-            .stderr(errors)
-            .spawn()
-            .map_err(cannot_run(&command))?;
-        Ok(Self {
-            account,
-            binaries,
-            child,
-            home: home.to_owned(),
-            port,
-        })
+    /// Stop the server without letting it finish anything, as a crash would, and start it again at
+    /// the same place.
+    ///
+    /// # Errors
+    ///
+    /// Fails with the server's log if it does not come back.
+    pub(crate) fn crash(&mut self) -> Result<(), Failure> {
+        if !stop_in(
+            "immediate",
+            self.binaries,
+            self.account,
+            &self.home.join(DATA),
+        ) {
+            return Err(Failure::Message("PostgreSQL does not stop".to_owned()));
+        }
+        let _ = self.child.wait();
+        let start = Instant::now();
+        loop {
+            self.child = launch(self.binaries, self.account, &self.home, self.port)?;
+            if self.wait_until_ready()? {
+                return Ok(());
+            }
+            // A client that looked for the server may sit on its port for a moment.
+            if start.elapsed() > START_TIMEOUT || !self.log_tail().contains("could not bind") {
+                return Err(Failure::Message(format!(
+                    "PostgreSQL does not come back:\n{}",
+                    self.log_tail()
+                )));
+            }
+            thread::sleep(POLL);
+        }
     }
 
     /// False if the server ends instead.
@@ -146,23 +147,67 @@ impl Drop for Server<'_> {
     }
 }
 
+fn launch(
+    binaries: &Binaries,
+    account: &Account,
+    home: &Path,
+    port: u16,
+) -> Result<Child, Failure> {
+    let log = File::options()
+        .create(true)
+        .append(true)
+        .open(home.join(LOG))
+        .map_err(Failure::cannot("open the server's log"))?;
+    let errors = log.try_clone().map_err(Failure::cannot("share a log"))?;
+    let data = home.join(DATA);
+    let listen = format!("port={port}");
+    let mut command = account.command(
+        binaries.postgres(),
+        [
+            "-D".as_ref(),
+            data.as_os_str(),
+            "-c".as_ref(),
+            "listen_addresses=127.0.0.1".as_ref(),
+            "-c".as_ref(),
+            listen.as_ref(),
+            // Their paths are bounded at about 100 bytes, which a temporary one may exceed.
+            "-c".as_ref(),
+            "unix_socket_directories=".as_ref(),
+            "-c".as_ref(),
+            "max_connections=300".as_ref(),
+            "-c".as_ref(),
+            "shared_buffers=64MB".as_ref(),
+        ],
+    );
+    command
+        .stdin(Stdio::null())
+        .stdout(log)
+        .stderr(errors)
+        .spawn()
+        .map_err(cannot_run(&command))
+}
+
 /// Stop the server that runs on `data`, at first politely.
 pub(crate) fn stop(binaries: &Binaries, account: &Account, data: &Path) -> bool {
-    ["fast", "immediate"].iter().any(|mode| {
-        succeeds(&mut account.command(
-            binaries.pg_ctl(),
-            [
-                "stop".as_ref(),
-                "-D".as_ref(),
-                data.as_os_str(),
-                "-w".as_ref(),
-                "-t".as_ref(),
-                STOP_TIMEOUT_SECS.as_ref(),
-                "-m".as_ref(),
-                mode.as_ref(),
-            ],
-        ))
-    })
+    ["fast", "immediate"]
+        .iter()
+        .any(|mode| stop_in(mode, binaries, account, data))
+}
+
+fn stop_in(mode: &str, binaries: &Binaries, account: &Account, data: &Path) -> bool {
+    succeeds(&mut account.command(
+        binaries.pg_ctl(),
+        [
+            "stop".as_ref(),
+            "-D".as_ref(),
+            data.as_os_str(),
+            "-w".as_ref(),
+            "-t".as_ref(),
+            STOP_TIMEOUT_SECS.as_ref(),
+            "-m".as_ref(),
+            mode.as_ref(),
+        ],
+    ))
 }
 
 /// The process id in the server's lock file.

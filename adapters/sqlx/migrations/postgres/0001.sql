@@ -22,6 +22,8 @@ create table webhook.claim (
     pruned_at       timestamptz  -- makes a tombstone
 );
 
+create index claim_tombstone on webhook.claim (key_fingerprint) where pruned_at is not null;
+
 create table webhook.inbox (
     id              uuid        primary key,
     seq             bigint      generated always as identity,
@@ -38,6 +40,8 @@ create table webhook.inbox (
     crashes         integer     not null default 0,
     hand_backs      integer     not null default 0,
     contended       integer     not null default 0, -- attempts that the store stood in the way of
+    id_key          bytea       not null, -- the claim keys that lead here
+    digest_key      bytea,
     digest          bytea       not null,
     canonical       bytea,
     key_fingerprint bytea       not null,
@@ -61,9 +65,15 @@ create table webhook.inbox (
 -- Payloads are opaque and often compressed: not worth the server's time.
 alter table webhook.inbox alter column payload set storage external;
 
--- A row stands in at most one of these, and in none once it is settled.
+-- A row stands in one of these. The last is what retention has left of it.
 create index inbox_pending on webhook.inbox (endpoint, due_at) where state = 'pending';
 create index inbox_leased on webhook.inbox (endpoint, due_at) where state = 'processing';
+create index inbox_settled on webhook.inbox (endpoint, settled_at)
+    where state not in ('pending', 'processing') and payload is not null;
+create index inbox_spent on webhook.inbox (endpoint, settled_at)
+    where state not in ('pending', 'processing') and payload is null;
+-- Beside one of these: what an operator looks for.
+create index inbox_aside on webhook.inbox (id) where state in ('dead', 'ignored');
 -- Beside one of these, while it waits or runs: what it may have to wait for.
 create index inbox_ordered on webhook.inbox (order_key, state, seq)
     where order_key is not null and state in ('pending', 'processing');
@@ -103,6 +113,10 @@ create table webhook.quarantine (
 );
 
 alter table webhook.quarantine alter column payload set storage external;
+
+create index quarantine_open on webhook.quarantine (id) where released_at is null;
+create index quarantine_settled on webhook.quarantine (endpoint, released_at)
+    where released_at is not null and payload is not null;
 
 -- Keys ever used. One whose tombstones were pruned must not come back.
 create table webhook.signing_key (

@@ -26,6 +26,8 @@ create table webhook_claim (
     pruned_at       integer  -- makes a tombstone
 ) strict, without rowid;
 
+create index webhook_claim_tombstone on webhook_claim (key_fingerprint) where pruned_at is not null;
+
 create table webhook_inbox (
     seq             integer primary key autoincrement,
     id              blob    not null unique,
@@ -42,6 +44,8 @@ create table webhook_inbox (
     crashes         integer not null default 0,
     hand_backs      integer not null default 0,
     contended       integer not null default 0, -- attempts that the store stood in the way of
+    id_key          blob    not null, -- the claim keys that lead here
+    digest_key      blob,
     digest          blob    not null,
     canonical       blob,
     key_fingerprint blob    not null,
@@ -62,9 +66,15 @@ create table webhook_inbox (
     check (state not in ('pending', 'processing') or payload is not null)
 ) strict;
 
--- A row stands in at most one of these, and in none once it is settled.
+-- A row stands in one of these. The last is what retention has left of it.
 create index webhook_inbox_pending on webhook_inbox (endpoint, due_at) where state = 'pending';
 create index webhook_inbox_leased on webhook_inbox (endpoint, due_at) where state = 'processing';
+create index webhook_inbox_settled on webhook_inbox (endpoint, settled_at)
+    where state not in ('pending', 'processing') and payload is not null;
+create index webhook_inbox_spent on webhook_inbox (endpoint, settled_at)
+    where state not in ('pending', 'processing') and payload is null;
+-- Beside one of these: what an operator looks for.
+create index webhook_inbox_aside on webhook_inbox (id) where state in ('dead', 'ignored');
 -- Beside one of these, while it waits or runs: what it may have to wait for. There is one writer, so
 -- that the order of `seq` is the order of commits.
 create index webhook_inbox_ordered on webhook_inbox (order_key, state, seq)
@@ -96,6 +106,10 @@ create table webhook_quarantine (
     resolution      text,
     unique (endpoint, reason, digest)
 ) strict;
+
+create index webhook_quarantine_open on webhook_quarantine (id) where released_at is null;
+create index webhook_quarantine_settled on webhook_quarantine (endpoint, released_at)
+    where released_at is not null and payload is not null;
 
 -- Keys ever used. One whose tombstones were pruned must not come back.
 create table webhook_signing_key (

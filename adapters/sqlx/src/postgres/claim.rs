@@ -9,28 +9,36 @@ use webhook_core::ledger::LedgerError;
 use webhook_core::{Claim, ClaimKey, NewEvent, Verdict};
 
 use super::{PostgresLedger, quarantine};
+use crate::batch::Turn;
 use crate::error::{StoreFault, contention};
 use crate::executor::Lent;
 use crate::stored::{CLAIM_ROUNDS, Holders, KeyRow, new_id, uuid};
 
 /// Claim the events of deliveries that came at the same time.
 ///
-/// Several share one statement, on a connection that waits for nobody's lock for long: if one of them
-/// is in an open transaction's way, the others must not stand behind it.
+/// Those that share a statement do so on a connection that waits for nobody's lock for long: if one of
+/// them meets somebody's open transaction, the others must not stand behind it.
 pub(super) async fn claim_together(
     ledger: &PostgresLedger,
     deliveries: &[Arc<[NewEvent]>],
+    turn: Turn,
 ) -> Result<Vec<Vec<Claim>>, LedgerError> {
+    let conn = match turn {
+        Turn::Aside => ledger.lend().await?,
+        Turn::Lane => ledger.lend_to_batch().await?,
+    };
     if let [alone] = deliveries {
-        return Ok(vec![claim(ledger.lend().await?, alone).await?]);
+        let claims = claim(conn, alone).await?;
+        ledger.tell(alone, &claims);
+        return Ok(vec![claims]);
     }
     let events: Vec<NewEvent> = deliveries
         .iter()
         .flat_map(|events| events.iter().cloned())
         .collect();
-    let mut claims = claim(ledger.lend_to_batch().await?, &events)
-        .await?
-        .into_iter();
+    let claims = claim(conn, &events).await?;
+    ledger.tell(&events, &claims);
+    let mut claims = claims.into_iter();
     let shares = deliveries
         .iter()
         .map(|events| claims.by_ref().take(events.len()).collect());
@@ -297,7 +305,7 @@ head as (
 )
 insert into webhook.inbox (
     id, endpoint, principal, account, event_id, event_type, state, token, due_at, settled_at,
-    digest, key_fingerprint, key_id, signed_at, order_key, headers, payload)
+    id_key, digest_key, digest, key_fingerprint, key_id, signed_at, order_key, headers, payload)
 select
     id, endpoint, principal, account, event_id, event_type,
     case when $15::bigint is null then first_state else 'processing' end,
@@ -305,7 +313,7 @@ select
     pg_catalog.clock_timestamp() + $16::bigint * interval '1 millisecond',
     case when $15::bigint is null and first_state = 'ignored'
         then pg_catalog.clock_timestamp() end,
-    digest, key_fingerprint, key_id, signed_at, order_key, headers, payload
+    id_key, digest_key, digest, key_fingerprint, key_id, signed_at, order_key, headers, payload
 from event
 where (select pg_catalog.count(*) from won where won.inbox = event.id)
     = case when digest_key is null then 1 else 2 end

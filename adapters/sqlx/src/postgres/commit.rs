@@ -2,14 +2,13 @@
 
 use std::time::Duration;
 
-use sqlx::error::DatabaseError;
 use sqlx::postgres::{PgDatabaseError, PgSeverity, PgTransactionManager};
 use sqlx::{PgConnection, Postgres};
 use sqlx_core::transaction::TransactionManager;
 use tokio::time::{sleep, timeout};
 use webhook_core::ledger::{Committed, Completion, Lease, LedgerError};
 
-use super::transaction::undo;
+use super::undo::{IS_OURS, is_aborted, undo};
 use super::{PostgresLedger, inbox};
 use crate::error::{StoreFault, ledger_error, unavailable};
 use crate::executor::Lent;
@@ -171,12 +170,6 @@ async fn look(
     conn.settle(outcome).map(Some)
 }
 
-/// Whether the transaction had been aborted by an earlier error that was swallowed.
-fn is_aborted(error: &sqlx::Error) -> bool {
-    let code = error.as_database_error().and_then(DatabaseError::code);
-    code.as_deref() == Some("25P02")
-}
-
 /// Whether the server lives and says that it did not commit. After a fatal error it may have.
 fn is_refusal(error: &sqlx::Error) -> bool {
     error
@@ -192,9 +185,6 @@ update webhook.inbox set
 where id = $1 and token = $2 and state = 'processing' and due_at > pg_catalog.clock_timestamp()
   and pg_catalog.current_setting('webhook.token', true) = $2::text
 returning pg_catalog.pg_current_xact_id()::text";
-
-const IS_OURS: &str = "
-select pg_catalog.current_setting('webhook.token', true) is not distinct from $1::bigint::text";
 
 const STATUS: &str = "select pg_catalog.pg_xact_status($1::xid8)";
 

@@ -51,22 +51,35 @@ pub(super) async fn renew(
     Ok(leases.into_iter().filter(is_held).collect())
 }
 
-/// `true` also if it is completed under this very token already.
+/// Complete events in one statement; whether each was, also by this very token before.
 pub(super) async fn complete(
     conn: &mut PgConnection,
-    lease: Lease,
-    done: &Completion,
-) -> Result<bool, sqlx::Error> {
-    let (reply_type, reply) = reply_columns(&done.reply);
-    let completed = sqlx::query(COMPLETE)
-        .bind(uuid(lease.inbox()))
-        .bind(lease.token().get())
-        .bind(done.canonical.map(|digest| digest.as_bytes().to_vec()))
-        .bind(reply_type)
-        .bind(reply)
-        .execute(&mut *conn)
+    done: &[(Lease, Completion)],
+) -> Result<Vec<bool>, sqlx::Error> {
+    fn column<'d, T>(
+        done: &'d [(Lease, Completion)],
+        value: impl Fn(&'d (Lease, Completion)) -> T,
+    ) -> Vec<T> {
+        done.iter().map(value).collect()
+    }
+    let completed: Vec<Uuid> = sqlx::query_scalar(COMPLETE)
+        .bind(column(done, |(lease, _)| uuid(lease.inbox())))
+        .bind(column(done, |(lease, _)| lease.token().get()))
+        .bind(column(done, |(_, done)| {
+            done.canonical.map(|digest| digest.as_bytes().to_vec())
+        }))
+        .bind(column(done, |(_, done)| reply_columns(&done.reply).0))
+        .bind(column(done, |(_, done)| reply_columns(&done.reply).1))
+        .fetch_all(&mut *conn)
         .await?;
-    Ok(completed.rows_affected() == 1 || is_completed(conn, lease).await?)
+    let completed: HashSet<Uuid> = completed.into_iter().collect();
+    let mut outcomes = Vec::with_capacity(done.len());
+    for (lease, _) in done {
+        let is_completed =
+            completed.contains(&uuid(lease.inbox())) || is_completed(&mut *conn, *lease).await?;
+        outcomes.push(is_completed);
+    }
+    Ok(outcomes)
 }
 
 /// Whether the event was completed under this token.
@@ -212,8 +225,12 @@ from lease cross join lateral (
 const COMPLETE: &str = "
 update webhook.inbox set
     state = 'completed', settled_at = pg_catalog.clock_timestamp(), last_error = null,
-    canonical = $3, reply_type = $4, reply = $5
-where id = $1 and token = $2 and state = 'processing' and due_at > pg_catalog.clock_timestamp()";
+    canonical = done.canonical, reply_type = done.reply_type, reply = done.reply
+from unnest($1::uuid[], $2::bigint[], $3::bytea[], $4::text[], $5::bytea[])
+    as done(id, token, canonical, reply_type, reply)
+where inbox.id = done.id and inbox.token = done.token
+  and state = 'processing' and due_at > pg_catalog.clock_timestamp()
+returning inbox.id";
 
 const IS_COMPLETED: &str = "
 select exists (select from webhook.inbox where id = $1 and token = $2 and state = 'completed')";

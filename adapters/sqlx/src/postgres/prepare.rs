@@ -1,10 +1,12 @@
 //! What is checked before the first event: durability, schema, keys.
 
-use sqlx::{PgConnection, Row};
+use sqlx::PgConnection;
+use webhook_core::KeyFingerprint;
 use webhook_core::ledger::{LedgerError, Notice, Registration};
 
 use super::{PostgresLedger, migrate};
 use crate::error::ledger_error;
+use crate::stored::spent_key;
 
 pub(super) async fn prepare(
     ledger: &PostgresLedger,
@@ -39,38 +41,41 @@ async fn check(conn: &mut PgConnection) -> Result<(), LedgerError> {
     Ok(())
 }
 
-/// Enter the keys; one whose tombstones were pruned must not come back.
+/// Enter the keys of all endpoints; a spent one must not come back.
 async fn register(conn: &mut PgConnection, registration: &Registration) -> Result<(), LedgerError> {
-    let mut keys: Vec<(&str, Vec<u8>)> = registration
-        .endpoints
-        .iter()
+    let endpoints = registration.endpoints.iter();
+    let keys: Vec<(&str, KeyFingerprint)> = endpoints
         .flat_map(|endpoint| {
             let keys = endpoint.keys.iter();
-            keys.map(|key| (&*endpoint.name, key.as_bytes().to_vec()))
+            keys.map(|key| (&*endpoint.name, *key))
         })
         .collect();
+    match enter(conn, &keys).await.map_err(ledger_error)? {
+        None => Ok(()),
+        Some(endpoint) => Err(spent_key(&endpoint)),
+    }
+}
+
+/// Enter keys as live now. The endpoint of one that is spent: events it signed were forgotten.
+pub(super) async fn enter(
+    conn: &mut PgConnection,
+    keys: &[(&str, KeyFingerprint)],
+) -> Result<Option<String>, sqlx::Error> {
+    let mut keys: Vec<(&str, Vec<u8>)> = keys
+        .iter()
+        .map(|(endpoint, key)| (*endpoint, key.as_bytes().to_vec()))
+        .collect();
+    // In one order, lest two that enter at once wait for each other.
     keys.sort_unstable();
     keys.dedup();
     let (endpoints, fingerprints): (Vec<&str>, Vec<Vec<u8>>) = keys.into_iter().unzip();
-    let rows = sqlx::query(REGISTER)
+    let entered: Vec<(String, bool)> = sqlx::query_as(REGISTER)
         .bind(endpoints)
         .bind(fingerprints)
         .fetch_all(conn)
-        .await
-        .map_err(ledger_error)?;
-    for row in rows {
-        let (endpoint, is_pruned): (String, bool) = (
-            row.try_get(0).map_err(ledger_error)?,
-            row.try_get(1).map_err(ledger_error)?,
-        );
-        if is_pruned {
-            return Err(LedgerError::unfit(format!(
-                "a key of endpoint `{endpoint}` was retired so long ago that the events it signed \
-                 are forgotten: they could run again; use a new secret"
-            )));
-        }
-    }
-    Ok(())
+        .await?;
+    let spent = entered.into_iter().find(|(_, is_spent)| *is_spent);
+    Ok(spent.map(|(endpoint, _)| endpoint))
 }
 
 async fn notices(

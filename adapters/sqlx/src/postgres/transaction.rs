@@ -13,9 +13,10 @@ use sqlx_core::transaction::TransactionManager;
 use tokio::time::timeout;
 use webhook_core::NewEvent;
 use webhook_core::ledger::{
-    Committed, Completion, FencingToken, Inline, Lease, LedgerError, LedgerTx, TxLimits,
+    Committed, Completion, FencingToken, Inline, Lease, LedgerError, LedgerTx, RolledBack, TxLimits,
 };
 
+use super::undo::{undo, undo_ours};
 use super::{PostgresLedger, claim, commit};
 use crate::error::{StoreFault, contention, ledger_error};
 use crate::executor::Lent;
@@ -54,22 +55,21 @@ impl LedgerTx for PostgresTx {
         executor.run(patience.saturating_mul(2), completion).await
     }
 
-    async fn rollback(self) {
+    async fn rollback(self) -> RolledBack {
         let Self {
             mut conn,
             backend,
+            lease,
             patience,
             ledger,
-            ..
         } = self;
         let executor = ledger.executor().clone();
         let rolled_back = executor.run(patience, async move {
             interrupt(&ledger, &mut conn, backend).await;
-            undo(conn).await;
-            Ok(())
+            Ok(undo_ours(conn, lease).await)
         });
         // Whatever failed, the connection is closed by now, and that rolls back too.
-        let _ = rolled_back.await;
+        rolled_back.await.unwrap_or(RolledBack::Undone)
     }
 }
 
@@ -174,17 +174,6 @@ async fn interrupt(ledger: &PostgresLedger, conn: &mut PgConnection, backend: i3
     let _ = is_ready.await;
 }
 
-/// Roll back and give the connection back, or close it if its state is in doubt.
-pub(super) async fn undo(mut conn: Lent<Postgres>) {
-    if PgTransactionManager::get_transaction_depth(&conn) == 1
-        && PgTransactionManager::rollback(&mut conn).await.is_ok()
-    {
-        conn.give_back();
-    } else {
-        conn.close().await;
-    }
-}
-
 /// Milliseconds as a setting's text; 0 would switch the limit off.
 fn limit(duration: Duration) -> String {
     millis(duration).clamp(1, i64::from(i32::MAX)).to_string()
@@ -194,10 +183,11 @@ fn patience(limits: TxLimits) -> Duration {
     limits.statement.saturating_add(Duration::from_secs(30))
 }
 
-/// Everything that ends with the transaction, and whether the lease still holds, in one statement.
+/// Everything that ends with the transaction, the mark that stays only if it is committed, and whether the lease still holds, in one statement.
 const ARM: &str = "
 select
     pg_catalog.set_config('webhook.token', $1::bigint::text, true) is not null
+    and pg_catalog.set_config('webhook.mark', $1::bigint::text, false) is not null
     and pg_catalog.set_config('statement_timeout', $2, true) is not null
     and pg_catalog.set_config('idle_in_transaction_session_timeout', $2, true) is not null
     and pg_catalog.set_config('lock_timeout', $3, true) is not null
@@ -211,6 +201,7 @@ const ARM_INLINE: &str = "
 with drawn as materialized (select pg_catalog.nextval('webhook.fencing_token') as token)
 select token, pg_catalog.pg_backend_pid() from drawn
 where pg_catalog.set_config('webhook.token', token::text, true) is not null
+  and pg_catalog.set_config('webhook.mark', token::text, false) is not null
   and pg_catalog.set_config('statement_timeout', $1, true) is not null
   and pg_catalog.set_config('idle_in_transaction_session_timeout', $1, true) is not null
   and pg_catalog.set_config('lock_timeout', $2, true) is not null";

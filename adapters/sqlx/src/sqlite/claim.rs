@@ -116,6 +116,8 @@ async fn insert(
                 .filter(|_| inline.is_none())
                 .map(|key| key.as_bytes().to_vec()),
         )
+        .bind(&event.id_key().as_bytes()[..])
+        .bind(event.digest_key().map(|key| key.as_bytes().to_vec()))
         .fetch_one(conn)
         .await?;
     Ok(One::Won { id, received_at })
@@ -181,12 +183,13 @@ const INSERT: &str = concat!(
     "
 insert into webhook_inbox (
     id, endpoint, principal, account, event_id, event_type, state, token, due_at,
-    digest, key_fingerprint, key_id, signed_at, headers, payload, order_key, settled_at)
+    digest, key_fingerprint, key_id, signed_at, headers, payload, order_key, id_key, digest_key,
+    settled_at)
 values (
     ?1, ?2, ?3, ?4, ?5, ?6, case when ?7 is null then ?15 else 'processing' end, ?7,
     ",
     now!(),
-    " + ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?16,
+    " + ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?16, ?17, ?18,
     case when ?7 is null and ?15 = 'ignored' then ",
     now!(),
     " end)

@@ -82,13 +82,18 @@ pub(super) async fn renew_one(
     Ok(renewed.rows_affected() == 1)
 }
 
-/// `true` also if it is completed under this very token already.
+/// Complete events; whether each was, also by this very token before.
 pub(super) async fn complete(
     conn: &mut SqliteConnection,
-    lease: Lease,
-    done: &Completion,
-) -> Result<bool, sqlx::Error> {
-    Ok(complete_now(conn, lease, done).await? || is_completed(conn, lease).await?)
+    done: &[(Lease, Completion)],
+) -> Result<Vec<bool>, sqlx::Error> {
+    let mut outcomes = Vec::with_capacity(done.len());
+    for (lease, done) in done {
+        let is_completed =
+            complete_now(conn, *lease, done).await? || is_completed(conn, *lease).await?;
+        outcomes.push(is_completed);
+    }
+    Ok(outcomes)
 }
 
 /// The guarded completion itself.

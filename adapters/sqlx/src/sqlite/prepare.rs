@@ -3,10 +3,12 @@
 use std::path::PathBuf;
 
 use sqlx::{Row, SqliteConnection};
+use webhook_core::KeyFingerprint;
 use webhook_core::ledger::{LedgerError, Notice, Registration};
 
 use super::{SqliteLedger, migrate};
 use crate::error::ledger_error;
+use crate::stored::spent_key;
 
 pub(super) async fn prepare(
     ledger: &SqliteLedger,
@@ -16,10 +18,7 @@ pub(super) async fn prepare(
     let mut conn = ledger.write().await?;
     let outcome = register(&mut conn, registration).await;
     if let Some(endpoint) = ledger.commit(conn, outcome).await? {
-        return Err(LedgerError::unfit(format!(
-            "a key of endpoint `{endpoint}` was retired so long ago that the events it signed \
-             are forgotten: they could run again; use a new secret"
-        )));
+        return Err(spent_key(&endpoint));
     }
     let mut conn = ledger.read().await?;
     let outcome = notices(&mut conn, registration).await;
@@ -58,24 +57,38 @@ pub(super) async fn check(conn: &mut SqliteConnection) -> Result<PathBuf, Ledger
     Ok(file.into())
 }
 
-/// Enter the keys. The endpoint of one whose tombstones were pruned, which must not come back.
+/// Enter the keys of all endpoints. The endpoint of a spent one, which must not come back.
 async fn register(
     conn: &mut SqliteConnection,
     registration: &Registration,
 ) -> Result<Option<String>, sqlx::Error> {
-    for endpoint in &registration.endpoints {
-        for key in &endpoint.keys {
-            let is_pruned: bool = sqlx::query_scalar(REGISTER)
-                .bind(&*endpoint.name)
-                .bind(&key.as_bytes()[..])
-                .fetch_one(&mut *conn)
-                .await?;
-            if is_pruned {
-                return Ok(Some(endpoint.name.to_string()));
-            }
+    let endpoints = registration.endpoints.iter();
+    let keys: Vec<(&str, KeyFingerprint)> = endpoints
+        .flat_map(|endpoint| {
+            let keys = endpoint.keys.iter();
+            keys.map(|key| (&*endpoint.name, *key))
+        })
+        .collect();
+    enter(conn, &keys).await
+}
+
+/// Enter keys as live now. The endpoint of one that is spent: events it signed were forgotten.
+pub(super) async fn enter(
+    conn: &mut SqliteConnection,
+    keys: &[(&str, KeyFingerprint)],
+) -> Result<Option<String>, sqlx::Error> {
+    let mut spent = None;
+    for (endpoint, key) in keys {
+        let is_spent: bool = sqlx::query_scalar(REGISTER)
+            .bind(*endpoint)
+            .bind(&key.as_bytes()[..])
+            .fetch_one(&mut *conn)
+            .await?;
+        if is_spent {
+            spent = Some((*endpoint).to_owned());
         }
     }
-    Ok(None)
+    Ok(spent)
 }
 
 async fn notices(

@@ -13,7 +13,7 @@ use sqlx::{SqlSafeStr, Sqlite, SqliteConnection};
 use sqlx_core::transaction::TransactionManager;
 use webhook_core::NewEvent;
 use webhook_core::ledger::{
-    Committed, Completion, FencingToken, Inline, Lease, LedgerError, LedgerTx, TxLimits,
+    Committed, Completion, FencingToken, Inline, Lease, LedgerError, LedgerTx, RolledBack, TxLimits,
 };
 
 use super::claim::{self, One};
@@ -34,6 +34,8 @@ pub struct SqliteTx {
     /// Let go of before the connection is.
     tether: Tether,
     conn: Lent<Sqlite, Turn>,
+    /// Something was committed on `conn` that was not ours to commit.
+    has_escaped: Arc<AtomicBool>,
     lease: Lease,
     ledger: SqliteLedger,
 }
@@ -51,6 +53,7 @@ impl LedgerTx for SqliteTx {
             conn,
             lease,
             ledger,
+            ..
         } = self;
         let executor = ledger.executor().clone();
         // In a task: from here on nobody can cancel.
@@ -59,10 +62,11 @@ impl LedgerTx for SqliteTx {
         executor.run(PATIENCE.saturating_mul(2), completion).await
     }
 
-    async fn rollback(self) {
+    async fn rollback(self) -> RolledBack {
         let Self {
             tether,
             conn,
+            has_escaped,
             ledger,
             ..
         } = self;
@@ -73,6 +77,11 @@ impl LedgerTx for SqliteTx {
         });
         // Whatever failed, the connection is closed by now, and that rolls back too.
         let _ = rolled_back.await;
+        if has_escaped.load(Ordering::SeqCst) {
+            RolledBack::Escaped
+        } else {
+            RolledBack::Undone
+        }
     }
 }
 
@@ -176,6 +185,8 @@ async fn arm(
 ) -> Result<SqliteTx, LedgerError> {
     let tether = Tether(Arc::default());
     let is_abandoned = tether.0.clone();
+    let has_escaped = Arc::new(AtomicBool::new(false));
+    let escapes = has_escaped.clone();
     let armed = async {
         sqlx::raw_sql("SAVEPOINT webhook")
             .execute(&mut *conn)
@@ -184,6 +195,11 @@ async fn arm(
         let mut handle = conn.lock_handle().await?;
         handle.set_progress_handler(OPERATIONS, move || {
             !is_abandoned.load(Ordering::Relaxed) && from.elapsed() < length
+        });
+        // Every commit until ours is a handler's: of our transaction, or after it ended that one.
+        handle.set_commit_hook(move || {
+            escapes.store(true, Ordering::SeqCst);
+            true
         });
         Ok(())
     };
@@ -194,6 +210,7 @@ async fn arm(
     Ok(SqliteTx {
         tether,
         conn,
+        has_escaped,
         lease,
         ledger: ledger.clone(),
     })

@@ -23,15 +23,18 @@ macro_rules! cases {
 }
 
 mod claims;
+mod group;
 mod inline;
 mod judgement;
 mod leases;
 mod only_postgres;
 mod only_sqlite;
+mod operators;
 mod ordering;
 mod post;
 mod prepared;
 mod proxy;
 mod quarantined;
+mod retention;
 mod store;
 mod transactions;

@@ -173,7 +173,13 @@ impl Store for Sqlite {
     }
 
     async fn destroy(&self) {
-        let _ = std::fs::remove_dir_all(&self.directory);
+        // Connections that are still being closed may write once more.
+        for _ in 0..20 {
+            if std::fs::remove_dir_all(&self.directory).is_ok() {
+                break;
+            }
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
     }
 
     async fn open(&self) -> SqliteLedger {

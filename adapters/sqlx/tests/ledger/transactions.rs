@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use webhook_core::ledger::{Committed, Ledger, LedgerTx, TxLimits};
+use webhook_core::ledger::{Committed, Ledger, LedgerTx, RolledBack, TxLimits};
 
 use crate::post::Post;
 use crate::store::{
@@ -17,6 +17,8 @@ cases! {
     a3_a_raw_rollback_is_an_escape
     a3_a_replaced_transaction_is_an_escape
     a3_a_leaked_nested_transaction_is_an_escape
+    a3_a_failed_handler_that_committed_has_escaped
+    a3_a_failed_handler_that_did_not_is_undone
     a4_nested_transactions_are_savepoints
     a_lost_lease_commits_nothing
     a_lost_lease_opens_no_transaction
@@ -87,6 +89,58 @@ async fn a3_a_raw_rollback_is_an_escape<S: Store>(store: Arc<S>) {
 async fn a3_a_replaced_transaction_is_an_escape<S: Store>(store: Arc<S>) {
     let replaced = ["commit", "begin", "insert into effect values ('never')"];
     escapes(&*store, &replaced, 1).await;
+}
+
+/// The handler of event `id` runs `statements` beside its effect, swallows their errors, and fails.
+/// What the rollback says, and how many effects stand.
+async fn failed<S: Store>(store: &S, id: usize, statements: &[&str]) -> (RolledBack, i64) {
+    store.execute("delete from effect").await;
+    let ledger = prepared(store).await;
+    let lease = leased(&ledger, Post::new(&id.to_string()).strict()).await;
+    let mut tx = begun::<S>(&ledger, lease).await;
+    for statement in statements {
+        let _ = S::run(tx.conn(), statement).await;
+    }
+    let rolled_back = tx.rollback().await;
+    (rolled_back, effects(store).await)
+}
+
+const ONE_MORE: &str = "insert into effect values ('2')";
+const WRONG: &str = "insert into nowhere values (1)";
+
+/// Its effect may stand: were it retried, it would be doubled.
+async fn a3_a_failed_handler_that_committed_has_escaped<S: Store>(store: Arc<S>) {
+    let escapes = [
+        &["commit"][..],
+        &["commit", "begin"],
+        &["rollback", ONE_MORE],
+        &["commit", "begin", WRONG],
+    ];
+    for (id, statements) in escapes.into_iter().enumerate() {
+        let expected = (RolledBack::Escaped, 1);
+        assert_eq!(
+            failed(&*store, id, statements).await,
+            expected,
+            "{statements:?}"
+        );
+    }
+}
+
+async fn a3_a_failed_handler_that_did_not_is_undone<S: Store>(store: Arc<S>) {
+    let honest = [
+        &[][..],
+        &[ONE_MORE],
+        &[WRONG],
+        &["savepoint s", ONE_MORE, "rollback to s"],
+    ];
+    for (id, statements) in honest.into_iter().enumerate() {
+        let expected = (RolledBack::Undone, 0);
+        assert_eq!(
+            failed(&*store, id, statements).await,
+            expected,
+            "{statements:?}"
+        );
+    }
 }
 
 /// X5: `COMMIT` would only release its savepoint and say that all is well.
@@ -241,7 +295,7 @@ async fn with_a_running_statement<S: Store>(
 
 /// X6: the deadline has passed and the caller has been answered.
 async fn a5_a_running_statement_is_ended_by_a_rollback<S: Store>(store: Arc<S>) {
-    with_a_running_statement(&*store, async |tx| tx.rollback().await).await;
+    with_a_running_statement(&*store, async |tx| drop(tx.rollback().await)).await;
 }
 
 async fn a5_a_running_statement_is_ended_by_a_drop<S: Store>(store: Arc<S>) {
