@@ -9,7 +9,7 @@ mod options;
 mod race;
 mod report;
 
-pub use delivery::{Delivery, SECRETS, verify};
+pub use delivery::{Delivery, PATH, SECRETS, verify};
 pub use goal::{GOALS, Goal, Row};
 pub use options::{Effort, Options};
 pub use race::{Case, Laps, race};

@@ -5,14 +5,28 @@
     reason = "a benchmark that cannot go on has failed, and must not print a figure"
 )]
 
+mod callgrind;
+mod http;
+mod load;
+mod nothing;
+mod server;
 mod verify;
 
 use std::process::ExitCode;
 
 use webhook_benches::{Options, Report};
 
+use crate::server::Server;
+
 fn main() -> ExitCode {
-    let options = match Options::parse(std::env::args().skip(1)) {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    if let [flag, name] = &words[..]
+        && flag == callgrind::SERVE
+    {
+        serve(name);
+        return ExitCode::SUCCESS;
+    }
+    let options = match Options::parse(words) {
         Ok(options) => options,
         Err(fault) => {
             eprintln!("error: {fault}");
@@ -22,5 +36,13 @@ fn main() -> ExitCode {
     let effort = options.effort();
     let report = Report::new(options);
     verify::rows(&report, effort);
+    http::rows(&report, effort);
     ExitCode::SUCCESS
+}
+
+/// Be the server of this name until standard input ends.
+fn serve(name: &str) {
+    let server = Server::ALL.into_iter().find(|server| server.name() == name);
+    println!("{}", server.expect("the name of a server").start());
+    std::io::copy(&mut std::io::stdin(), &mut std::io::sink()).expect("standard input");
 }

@@ -12,6 +12,8 @@ use std::io::Write as _;
 use std::sync::{Arc, Barrier};
 use std::time::Duration;
 
+use webhook_actix::State;
+use webhook_actix::ledger::{Ledger as _, Release, Replay, Search};
 use webhook_github::GitHub;
 use webhook_tests::app::{Act, App, NOW, Tuning, block_on, custom, eventually, signed};
 use webhook_tests::on_both;
@@ -39,6 +41,8 @@ on_both!(
     a_handler_longer_than_its_lease_is_renewed_and_runs_once,
     a3_a_handler_that_commits_by_itself_is_a_dead_letter_and_runs_once,
     an_inline_lease_that_was_lost_is_not_acknowledged,
+    d11_a_released_delivery_runs_once_and_a_discarded_one_never,
+    a_dead_event_is_replayed_by_an_operator,
 );
 
 fn start<S: Store>(tuning: Tuning) -> (Arc<S>, App) {
@@ -447,6 +451,79 @@ fn an_inline_lease_that_was_lost_is_not_acknowledged<S: Store>() {
     assert_eq!(effects(&*store, "blocked"), 0);
     assert_eq!(post(app.address, "/custom", &headers, &body).status, 200);
     assert_eq!(effects(&*store, "blocked"), 1);
+    app.stop();
+}
+
+fn d11_a_released_delivery_runs_once_and_a_discarded_one_never<S: Store>() {
+    let (store, app) = start::<S>(Tuning::default());
+    let push = include_bytes!("../../providers/github/testdata/payloads/push.json");
+    let send = |id: &str, body: &[u8]| {
+        let mut headers = signed("github", &GitHub, body, NOW);
+        headers.push(("X-GitHub-Delivery".to_owned(), id.to_owned()));
+        headers.push(("X-GitHub-Event".to_owned(), "push".to_owned()));
+        assert_eq!(post(app.address, "/github", &headers, body).status, 200);
+    };
+    let other: Vec<u8> = [&push[..], b"\n"].concat();
+    for (body, first, replay) in [(&push[..], "p-1", "p-2"), (&other, "o-1", "o-2")] {
+        send(first, body);
+        eventually("it took effect", || effects(&*store, first) == 1);
+        send(replay, body);
+    }
+    let (released, discarded) = block_on(async {
+        let ledger = store.ledger().await;
+        let kept = ledger.quarantined(None, None, 10).await.unwrap();
+        let [one, two] = &kept[..] else {
+            panic!("{kept:?}")
+        };
+        let released = ledger.release(one.id, "ann".to_owned()).await.unwrap();
+        assert!(matches!(released, Release::Released(_)), "{released:?}");
+        let again = ledger.release(one.id, "bob".to_owned()).await.unwrap();
+        assert_eq!(again, Release::Settled);
+        assert!(ledger.discard(two.id, "ann".to_owned()).await.unwrap());
+        assert_eq!(
+            ledger.release(two.id, "bob".to_owned()).await.unwrap(),
+            Release::Settled
+        );
+        assert!(ledger.quarantined(None, None, 10).await.unwrap().is_empty());
+        ledger.close().await;
+        (one.event_id.clone(), two.event_id.clone())
+    });
+    eventually("the released one took effect", || {
+        effects(&*store, &released) == 1
+    });
+    app.stop();
+    assert_eq!(
+        (effects(&*store, &released), effects(&*store, &discarded)),
+        (1, 0)
+    );
+}
+
+fn a_dead_event_is_replayed_by_an_operator<S: Store>() {
+    let (store, app) = start::<S>(Tuning::default());
+    app.script.plan("dies", [Act::DeadLetter]);
+    let (headers, body) = custom("dies", "note.created");
+    assert_eq!(post(app.address, "/custom", &headers, &body).status, 200);
+    eventually("it is dead", || in_state(&*store, "dead") == 1);
+    block_on(async {
+        let ledger = store.ledger().await;
+        let search = Search {
+            state: Some(State::Dead),
+            limit: 10,
+            ..Search::default()
+        };
+        let found = ledger.find(search).await.unwrap();
+        let [dead] = &found[..] else {
+            panic!("{found:?}")
+        };
+        assert_eq!((dead.event_id.as_str(), dead.failures), ("dies", 1));
+        let replayed = ledger
+            .replay(dead.inbox, "ann".to_owned(), false)
+            .await
+            .unwrap();
+        assert_eq!(replayed, Replay::Waiting);
+        ledger.close().await;
+    });
+    eventually("it took effect", || effects(&*store, "dies") == 1);
     app.stop();
 }
 

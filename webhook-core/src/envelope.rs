@@ -121,14 +121,14 @@ impl<'r> Envelope<'r> {
 
     /// What no envelope may lack, whatever its provider.
     pub(crate) fn check(&self, timestamped: bool) -> Result<(), Malformed> {
-        let count = |wanted: fn(&Segment<'_>) -> bool| {
-            self.content
-                .iter()
-                .filter(|&segment| wanted(segment))
-                .count()
-        };
-        let bodies = count(|segment| matches!(segment, Segment::Body));
-        let stamps = count(|segment| matches!(segment, Segment::Timestamp));
+        let segments = self.content.iter();
+        let bodies = segments
+            .clone()
+            .filter(|one| matches!(one, Segment::Body))
+            .count();
+        let stamps = segments
+            .filter(|one| matches!(one, Segment::Timestamp))
+            .count();
         if !(1..=MAX_CANDIDATES).contains(&self.candidates.len()) || bodies != 1 {
             return Err(Malformed::Candidates);
         }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::claim::{Claim, NewEvent};
+use crate::clock::Clock;
 use crate::inbox_id::InboxId;
 use crate::rules::Quarantine;
 
@@ -41,8 +42,8 @@ pub trait Ledger: Clone + fmt::Debug + Send + Sync + 'static {
     ///
     /// # Errors
     ///
-    /// A store that is unreachable, unsafe, or newer than this library can read; a key whose
-    /// tombstones were pruned.
+    /// A store that is unreachable, unsafe, or newer than this library can read, or whose clock is
+    /// more than 30 seconds from the registration's; a key whose tombstones were pruned.
     fn prepare(
         &self,
         registration: Registration,
@@ -235,6 +236,13 @@ pub trait Ledger: Clone + fmt::Debug + Send + Sync + 'static {
         event_types: Arc<[String]>,
         actor: String,
     ) -> impl Future<Output = Result<u64, LedgerError>> + Send;
+
+    /// How the store stands: whether it is as durable as promised, its schema, how far its clock is
+    /// from `clock`, events that wait for an endpoint that nobody serves. Changes nothing.
+    ///
+    /// What is [`CheckVerdict::Bad`](crate::ledger::CheckVerdict::Bad) here is what
+    /// [`Ledger::prepare`] refuses. A store that cannot be asked is a finding too.
+    fn check(&self, clock: Arc<dyn Clock>) -> impl Future<Output = Vec<Check>> + Send;
 
     /// Wait for word that events of an endpoint, which is named, were stored by another process.
     ///

@@ -90,21 +90,22 @@ impl Wire {
         let value = head.one(self.header)?;
         let mut envelope = Envelope::new(self.segments());
         if let Some(name) = self.timestamp_header {
-            envelope = envelope.at(Timestamp::seconds(head.one(name)?)?);
+            envelope.timestamp = Some(Timestamp::seconds(head.one(name)?)?);
         }
         match self.grammar {
-            Grammar::Keyed { separator } => self.read_keyed(envelope, value, separator),
+            Grammar::Keyed { separator } => self.read_keyed(&mut envelope, value, separator)?,
             Grammar::Pairs {
                 separator,
                 timestamp,
                 tag,
-            } => self.read_pairs(envelope, value, separator, timestamp, tag),
+            } => self.read_pairs(&mut envelope, value, separator, timestamp, tag)?,
             Grammar::Prefixed(prefix) => {
                 let hex = value.strip_prefix(prefix).ok_or(self.malformed())?;
                 let tag = Tag::from_hex(self.algorithm, hex).ok_or(self.malformed())?;
-                Ok(envelope.candidate(Candidate::unnamed(self.algorithm, tag)))
+                self.offer(&mut envelope, Candidate::unnamed(self.algorithm, tag))?;
             }
         }
+        Ok(envelope)
     }
 
     /// Write the headers that [`Wire::read`] reads.
@@ -141,37 +142,37 @@ impl Wire {
 
     fn read_pairs<'r>(
         &self,
-        mut envelope: Envelope<'r>,
+        envelope: &mut Envelope<'r>,
         value: &'r str,
         separator: char,
         timestamp: &str,
         tag: &str,
-    ) -> Result<Envelope<'r>, Malformed> {
+    ) -> Result<(), Malformed> {
         for element in value.split(separator) {
             let (name, text) = element.split_once('=').ok_or(self.malformed())?;
             if name == timestamp {
                 if envelope.timestamp.is_some() {
                     return Err(self.malformed());
                 }
-                envelope = envelope.at(Timestamp::seconds(text)?);
+                envelope.timestamp = Some(Timestamp::seconds(text)?);
             } else if name == tag
                 && let Some(tag) = Tag::from_hex(self.algorithm, text)
             {
-                envelope = self.offer(envelope, Candidate::unnamed(self.algorithm, tag))?;
+                self.offer(envelope, Candidate::unnamed(self.algorithm, tag))?;
             }
         }
-        Ok(envelope)
+        Ok(())
     }
 
     fn read_keyed<'r>(
         &self,
-        mut envelope: Envelope<'r>,
+        envelope: &mut Envelope<'r>,
         value: &'r str,
         separator: char,
-    ) -> Result<Envelope<'r>, Malformed> {
+    ) -> Result<(), Malformed> {
         if !value.contains(['=', separator]) {
             let tag = Tag::from_hex(self.algorithm, value).ok_or(self.malformed())?;
-            return Ok(envelope.candidate(Candidate::unnamed(self.algorithm, tag)));
+            return self.offer(envelope, Candidate::unnamed(self.algorithm, tag));
         }
         let mut seen: SmallVec<[&str; 4]> = SmallVec::new();
         for element in value.split(separator) {
@@ -181,21 +182,22 @@ impl Wire {
             }
             seen.push(id);
             if let Some(tag) = Tag::from_hex(self.algorithm, text) {
-                envelope = self.offer(envelope, Candidate::by_key(self.algorithm, id, tag))?;
+                self.offer(envelope, Candidate::by_key(self.algorithm, id, tag))?;
             }
         }
-        Ok(envelope)
+        Ok(())
     }
 
     fn offer<'r>(
         &self,
-        envelope: Envelope<'r>,
+        envelope: &mut Envelope<'r>,
         candidate: Candidate<'r>,
-    ) -> Result<Envelope<'r>, Malformed> {
+    ) -> Result<(), Malformed> {
         if envelope.candidates.len() == MAX_CANDIDATES {
             return Err(self.malformed());
         }
-        Ok(envelope.candidate(candidate))
+        envelope.candidates.push(candidate);
+        Ok(())
     }
 
     fn segments<'a>(&self) -> impl Iterator<Item = Segment<'a>> + use<'a> {

@@ -17,6 +17,7 @@ use crate::config::{ConfigError, StartError};
 use crate::endpoint::{Built, Endpoint};
 use crate::handle::EndpointHandle;
 use crate::keys::KeyStore;
+use crate::operator::{Operator, Report};
 use crate::runtime::Runtimes;
 use crate::shared::{Evidence, Life, Served, Shared, SingleFlight, Site};
 use crate::worker;
@@ -195,7 +196,8 @@ impl<L: Ledger> Webhooks<L> {
         });
         let notices = shared
             .ledger
-            .prepare(Registration::new(registered.collect()))
+            // The machine's clock: one that the application brings may be a test's.
+            .prepare(Registration::new(registered.collect()).clock(Arc::new(SystemClock)))
             .await?;
         for notice in notices {
             tracing::warn!(%notice, "the ledger has something to say");
@@ -244,6 +246,16 @@ impl<L: Ledger> Webhooks<L> {
                 served: served.clone(),
             })
         })
+    }
+
+    /// Look at the store as `start()` does, for a readiness probe.
+    pub async fn doctor(&self) -> Report {
+        Report::of(&self.shared.ledger, self.shared.clock.clone()).await
+    }
+
+    /// Act as an operator; `actor` is recorded with every decision.
+    pub fn operator(&self, actor: impl Into<String>) -> Operator<'_, L> {
+        Operator::new(&self.shared.ledger, actor.into())
     }
 
     /// The ledger.

@@ -19,6 +19,17 @@ const POLL: Duration = Duration::from_millis(500);
 /// Pause after the store failed.
 const STORE_PAUSE: Duration = Duration::from_secs(1);
 
+/// Attempts ended by contention that are repeated at once, and after which the event is dead.
+const FEW_CONTENTIONS: u32 = 10;
+const MANY_CONTENTIONS: u32 = 100;
+
+/// What was tried before.
+#[derive(Debug, Clone, Copy)]
+struct Tries {
+    failures: u32,
+    contended: u32,
+}
+
 /// Leases held by this process for one endpoint.
 #[derive(Debug, Default)]
 struct Held(Mutex<HashMap<Lease, Holding>>);
@@ -140,7 +151,7 @@ async fn run<L: Ledger>(
     lost: CancellationToken,
 ) {
     let built = &served.built;
-    let (lease, failures) = (leased.lease, leased.failures);
+    let (lease, tries) = (leased.lease, Tries::of(&leased));
     let Some(handler) = built.handler(leased.event.event_type.as_str()) else {
         // `take` asked only for types that have one.
         return hand_back(shared, built, lease).await;
@@ -169,7 +180,7 @@ async fn run<L: Ledger>(
         built,
         handler,
         lease,
-        failures,
+        tries,
         settled,
         lost.is_cancelled(),
     )
@@ -181,12 +192,12 @@ async fn record<L: Ledger>(
     built: &Built<L::Conn>,
     handler: &Arc<dyn Erased<L::Conn>>,
     lease: Lease,
-    failures: u32,
+    tries: Tries,
     settled: Settled,
     lost: bool,
 ) {
     let name = handler.spec().name;
-    let failures = failures.saturating_add(1);
+    let failures = tries.failures.saturating_add(1);
     let pause = built.backoff.pause(failures);
     let dead = Next::Dead { quiet: pause };
     let counted = |error: String, next: Next| {
@@ -233,7 +244,18 @@ async fn record<L: Ledger>(
                 |fault| fault.to_string(),
             ),
             counted: false,
-            next: Next::Retry(Duration::from_millis(rand::random_range(50..500))),
+            // Soon at first, on the endpoint's schedule if it goes on, and not for ever.
+            next: match tries.contended {
+                0..FEW_CONTENTIONS => {
+                    Next::Retry(Duration::from_millis(rand::random_range(50..500)))
+                }
+                FEW_CONTENTIONS..MANY_CONTENTIONS => Next::Retry(
+                    built
+                        .backoff
+                        .pause(tries.contended.saturating_sub(FEW_CONTENTIONS)),
+                ),
+                _ => dead,
+            },
         },
     };
     tracing::warn!(
@@ -298,6 +320,15 @@ async fn pause(stop: &CancellationToken, length: Duration) {
     tokio::select! {
         () = stop.cancelled() => {}
         () = tokio::time::sleep(length) => {}
+    }
+}
+
+impl Tries {
+    fn of(leased: &Leased) -> Self {
+        Self {
+            failures: leased.failures,
+            contended: leased.contended,
+        }
     }
 }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 use actix_web::dev::Server;
 use webhook_core::ledger::Ledger;
 use webhook_core::{Clock, Provider};
-use webhook_engine::{ConfigError, Endpoint, StartError};
+use webhook_engine::{ConfigError, Endpoint, Operator, Report, StartError};
 
 /// The endpoints of one process on one ledger. Cheap to clone; all clones are one engine.
 ///
@@ -55,6 +55,16 @@ impl<L: Ledger> Webhooks<L> {
     /// The same with another grace period.
     pub async fn shutdown_within(&self, grace: Duration) {
         self.0.shutdown_within(grace).await;
+    }
+
+    /// Look at the store as `start()` does, for a readiness probe.
+    pub async fn doctor(&self) -> Report {
+        self.0.doctor().await
+    }
+
+    /// Act as an operator: quarantine, dead letters, replay. `actor` is recorded with every decision.
+    pub fn operator(&self, actor: impl Into<String>) -> Operator<'_, L> {
+        self.0.operator(actor)
     }
 
     /// The ledger.

@@ -42,6 +42,8 @@
 #[cfg(any(feature = "postgres", feature = "sqlite"))]
 mod batch;
 #[cfg(any(feature = "postgres", feature = "sqlite"))]
+mod checks;
+#[cfg(any(feature = "postgres", feature = "sqlite"))]
 mod error;
 #[cfg(any(feature = "postgres", feature = "sqlite"))]
 mod executor;

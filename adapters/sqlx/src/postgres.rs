@@ -12,17 +12,20 @@ use sqlx::postgres::PgConnectOptions;
 use sqlx::{ConnectOptions, Connection, Executor as _, PgConnection, PgPool, Postgres};
 use tokio::sync::oneshot;
 use webhook_core::ledger::{
-    Completion, Failure, Found, Inline, Lease, Ledger, LedgerError, Notice, Pruned, QuarantineId,
-    Quarantined, Registration, Release, Replay, Retention, Search, Take, Taken, TxLimits,
+    Check, Completion, Failure, Found, Inline, Lease, Ledger, LedgerError, Notice, Pruned,
+    QuarantineId, Quarantined, Registration, Release, Replay, Retention, Search, Take, Taken,
+    TxLimits,
 };
-use webhook_core::{Claim, InboxId, NewEvent, Quarantine};
+use webhook_core::{Claim, Clock, InboxId, NewEvent, Quarantine};
 
 use crate::batch::{Answers, Batcher, Turn, in_time};
+use crate::checks::{self, Served};
 use crate::error::{self, StoreFault, ledger_error, unavailable};
 use crate::executor::{Executor, Lent};
 use crate::stored::{REPLAY_BATCH, uuid};
 
 mod arrivals;
+mod check;
 mod claim;
 mod commit;
 mod inbox;
@@ -75,6 +78,7 @@ struct Inner {
     /// Listens from the first time somebody wants to hear.
     listening: OnceLock<oneshot::Sender<Infallible>>,
     listener: PgPool,
+    served: Served,
 }
 
 impl PostgresLedger {
@@ -115,6 +119,7 @@ impl PostgresLedger {
                 arrivals: Arc::default(),
                 listening: OnceLock::new(),
                 listener: pool(1).connect_lazy_with(options.options(LEDGER_SESSION)),
+                served: Served::default(),
                 executor,
                 ledger,
                 batches,
@@ -129,6 +134,10 @@ impl PostgresLedger {
         let inner = inner.upgrade();
         let inner = inner.ok_or_else(|| unavailable(StoreFault::Closed))?;
         Ok(Self { inner })
+    }
+
+    fn served(&self) -> &Served {
+        &self.inner.served
     }
 
     fn executor(&self) -> &Executor {
@@ -374,6 +383,14 @@ impl Ledger for PostgresLedger {
                 return Ok(replayed);
             }
         }
+    }
+
+    async fn check(&self, clock: Arc<dyn Clock>) -> Vec<Check> {
+        let ledger = self.clone();
+        let checks = self.run(async move { check::all(&ledger, &*clock).await });
+        checks
+            .await
+            .unwrap_or_else(|fault| checks::unreachable(&fault))
     }
 
     async fn arrival(&self) -> Arc<str> {

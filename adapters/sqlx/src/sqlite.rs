@@ -14,12 +14,14 @@ use sqlx::{ConnectOptions, Connection, SqlSafeStr, Sqlite, SqliteConnection, Sql
 use sqlx_core::transaction::TransactionManager;
 use tokio::time::sleep;
 use webhook_core::ledger::{
-    Completion, Failure, Found, Inline, Lease, Ledger, LedgerError, Notice, Pruned, QuarantineId,
-    Quarantined, Registration, Release, Replay, Retention, Search, Take, Taken, TxLimits,
+    Check, Completion, Failure, Found, Inline, Lease, Ledger, LedgerError, Notice, Pruned,
+    QuarantineId, Quarantined, Registration, Release, Replay, Retention, Search, Take, Taken,
+    TxLimits,
 };
-use webhook_core::{Claim, InboxId, NewEvent, Quarantine};
+use webhook_core::{Claim, Clock, InboxId, NewEvent, Quarantine};
 
 use crate::batch::{self, Answers, Batcher, in_time};
+use crate::checks::{self, Served};
 use crate::error::{self, StoreFault, ledger_error, unavailable};
 use crate::executor::{Executor, Lent};
 use crate::stored::{REPLAY_BATCH, uuid};
@@ -31,6 +33,7 @@ macro_rules! now {
     };
 }
 
+mod check;
 mod claim;
 mod commit;
 mod inbox;
@@ -67,6 +70,7 @@ struct Inner {
     writer: Arc<Writer>,
     claims: Batcher<Arc<[NewEvent]>, Vec<Claim>>,
     completions: Batcher<(Lease, Completion), bool>,
+    served: Served,
 }
 
 impl SqliteLedger {
@@ -90,6 +94,7 @@ impl SqliteLedger {
             Ok(Arc::new_cyclic(|inner| Inner {
                 claims: Batcher::start(&executor, claims(inner.clone())),
                 completions: Batcher::start(&executor, completions(inner.clone())),
+                served: Served::default(),
                 executor,
                 ledger,
                 handlers,
@@ -104,6 +109,10 @@ impl SqliteLedger {
         let inner = inner.upgrade();
         let inner = inner.ok_or_else(|| unavailable(StoreFault::Closed))?;
         Ok(Self { inner })
+    }
+
+    fn served(&self) -> &Served {
+        &self.inner.served
     }
 
     fn executor(&self) -> &Executor {
@@ -360,6 +369,14 @@ impl Ledger for SqliteLedger {
         }
     }
 
+    async fn check(&self, clock: Arc<dyn Clock>) -> Vec<Check> {
+        let ledger = self.clone();
+        let checks = self.run(async move { check::all(&ledger, &*clock).await });
+        checks
+            .await
+            .unwrap_or_else(|fault| checks::unreachable(&fault))
+    }
+
     /// One writes. The second place is for the other kind, inline or inbox, to be next.
     fn max_transactions(&self) -> usize {
         2
@@ -419,7 +436,7 @@ fn options(path: &str) -> Result<SqliteConnectOptions, LedgerError> {
     let is_in_memory = path.contains(":memory:") || path.contains("mode=memory");
     // A `file:` URI could say so in other ways, and SQLite would read it.
     if is_in_memory || path.is_empty() || path.starts_with("file:") {
-        return Err(LedgerError::unfit(prepare::IN_MEMORY));
+        return Err(LedgerError::unfit(check::IN_MEMORY));
     }
     let options = if path.starts_with("sqlite:") {
         SqliteConnectOptions::from_str(path).map_err(ledger_error)?
@@ -453,7 +470,7 @@ async fn open_once(options: &SqliteConnectOptions) -> Result<std::path::PathBuf,
             outcome => break outcome?,
         }
     };
-    let file = prepare::check(&mut conn).await?;
+    let file = check::fit(&mut conn).await?;
     conn.close().await.map_err(ledger_error)?;
     Ok(file)
 }
@@ -465,7 +482,7 @@ fn pool(max_connections: u32) -> PoolOptions<Sqlite> {
         .test_before_acquire(false)
         .after_connect(|conn, _| {
             Box::pin(async move {
-                let checked = prepare::check(conn).await;
+                let checked = check::fit(conn).await;
                 checked.map(drop).map_err(sqlx::Error::config)
             })
         })

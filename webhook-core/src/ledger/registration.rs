@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::clock::Clock;
 use crate::keyring::KeyFingerprint;
 
 /// The endpoints and keys a process is about to serve.
@@ -10,6 +11,8 @@ use crate::keyring::KeyFingerprint;
 pub struct Registration {
     /// One entry an endpoint.
     pub endpoints: Vec<RegisteredEndpoint>,
+    /// What the store's clock is compared with; without it, it is not.
+    pub clock: Option<Arc<dyn Clock>>,
 }
 
 /// An endpoint as the ledger knows it.
@@ -49,7 +52,18 @@ pub enum Notice {
 impl Registration {
     /// Of these endpoints.
     pub fn new(endpoints: Vec<RegisteredEndpoint>) -> Self {
-        Self { endpoints }
+        Self {
+            endpoints,
+            clock: None,
+        }
+    }
+
+    /// Compare the store's clock with this one: leases are the store's, signed timestamps are judged
+    /// by this one.
+    #[must_use]
+    pub fn clock(mut self, clock: Arc<dyn Clock>) -> Self {
+        self.clock = Some(clock);
+        self
     }
 }
 

@@ -2,8 +2,10 @@
 
 use sqlx::{Connection, PgConnection, Row};
 
+use webhook_core::ledger::{Check, LedgerError};
+
+use crate::checks;
 use crate::error::ledger_error;
-use webhook_core::ledger::LedgerError;
 
 /// Bring the schema to this library's version. Any number of processes may do so at once.
 ///
@@ -27,6 +29,13 @@ pub(super) async fn migrate(conn: &mut PgConnection) -> Result<(), LedgerError> 
         }
     }
     tx.commit().await.map_err(ledger_error)
+}
+
+/// How the schema stands.
+pub(super) async fn check(conn: &mut PgConnection) -> Result<Check, sqlx::Error> {
+    let found = version(conn).await?;
+    let found = found.map(|(version, min_reader)| (version.into(), min_reader.into()));
+    Ok(checks::schema(found, VERSION.into()))
 }
 
 async fn apply(conn: &mut PgConnection, step: i32, sql: &'static str) -> Result<(), sqlx::Error> {

@@ -1,9 +1,10 @@
 //! The schema, step by step, in one transaction that holds the write lock.
 
 use sqlx::{Row, SqliteConnection};
-use webhook_core::ledger::LedgerError;
+use webhook_core::ledger::{Check, LedgerError};
 
 use super::SqliteLedger;
+use crate::checks;
 
 /// Bring the schema to this library's version. Any number of processes may do so at once.
 ///
@@ -17,6 +18,11 @@ pub(super) async fn migrate(ledger: &SqliteLedger) -> Result<(), LedgerError> {
     };
     ledger.commit(conn, outcome).await?;
     refusal.map_or(Ok(()), Err)
+}
+
+/// How the schema stands.
+pub(super) async fn check(conn: &mut SqliteConnection) -> Result<Check, sqlx::Error> {
+    Ok(checks::schema(version(conn).await?, VERSION))
 }
 
 async fn try_migrate(conn: &mut SqliteConnection) -> Result<Result<(), LedgerError>, sqlx::Error> {

@@ -1,60 +1,33 @@
 //! What is checked before the first event: durability, schema, keys.
 
-use std::path::PathBuf;
-
-use sqlx::{Row, SqliteConnection};
+use sqlx::SqliteConnection;
 use webhook_core::KeyFingerprint;
 use webhook_core::ledger::{LedgerError, Notice, Registration};
 
-use super::{SqliteLedger, migrate};
-use crate::error::ledger_error;
+use super::{SqliteLedger, check, migrate};
+use crate::checks;
 use crate::stored::spent_key;
 
 pub(super) async fn prepare(
     ledger: &SqliteLedger,
     registration: &Registration,
 ) -> Result<Vec<Notice>, LedgerError> {
+    // What else is checked, was when each connection was opened.
+    if let Some(clock) = &registration.clock {
+        let mut conn = ledger.read().await?;
+        let offset = check::offset(&mut conn, &**clock).await;
+        checks::refuse(vec![conn.settle(offset)?])?;
+    }
     migrate::migrate(ledger).await?;
     let mut conn = ledger.write().await?;
     let outcome = register(&mut conn, registration).await;
     if let Some(endpoint) = ledger.commit(conn, outcome).await? {
         return Err(spent_key(&endpoint));
     }
+    ledger.served().set(registration);
     let mut conn = ledger.read().await?;
     let outcome = notices(&mut conn, registration).await;
     conn.settle(outcome)
-}
-
-/// Refuse a connection that would lose what was acknowledged. The file's own path is returned.
-pub(super) async fn check(conn: &mut SqliteConnection) -> Result<PathBuf, LedgerError> {
-    let row = sqlx::query(SETTINGS)
-        .fetch_one(conn)
-        .await
-        .map_err(ledger_error)?;
-    let read = || -> Result<_, sqlx::Error> {
-        let file: Option<String> = row.try_get(0)?;
-        let (journal, synchronous): (String, i64) = (row.try_get(1)?, row.try_get(2)?);
-        let (foreign_keys, is_recent): (bool, bool) = (row.try_get(3)?, row.try_get(4)?);
-        Ok((file, journal, synchronous, foreign_keys, is_recent))
-    };
-    let (file, journal, synchronous, foreign_keys, is_recent) = read().map_err(ledger_error)?;
-    let Some(file) = file.filter(|file| !file.is_empty()) else {
-        return Err(LedgerError::unfit(IN_MEMORY));
-    };
-    if !journal.eq_ignore_ascii_case("wal") {
-        return Err(LedgerError::unfit(format!(
-            "`journal_mode` is `{journal}` and cannot be set to `wal`: use a local file system"
-        )));
-    }
-    if synchronous != FULL || !foreign_keys {
-        return Err(LedgerError::unfit(
-            "`synchronous` must be `full` and `foreign_keys` on, and setting them had no effect",
-        ));
-    }
-    if !is_recent {
-        return Err(LedgerError::unfit("SQLite 3.42 or later is needed"));
-    }
-    Ok(file.into())
 }
 
 /// Enter the keys of all endpoints. The endpoint of a spent one, which must not come back.
@@ -131,20 +104,6 @@ async fn notices(
     Ok(notices)
 }
 
-pub(super) const IN_MEMORY: &str =
-    "a database in memory forgets what was acknowledged: name a file";
-
-/// `PRAGMA synchronous`, <https://www.sqlite.org/pragma.html#pragma_synchronous>
-const FULL: i64 = 2;
-
-const SETTINGS: &str = "
-select
-    (select file from pragma_database_list where name = 'main'),
-    (select journal_mode from pragma_journal_mode),
-    (select synchronous from pragma_synchronous),
-    (select foreign_keys from pragma_foreign_keys),
-    unixepoch('subsec') is not null";
-
 const REGISTER: &str = concat!(
     "
 insert into webhook_signing_key (endpoint, fingerprint) values (?1, ?2)
@@ -157,8 +116,11 @@ returning pruned_at is not null"
 
 const WAITING: &str = "
 select endpoint, count(*)
-from webhook_inbox
-where state in ('pending', 'processing')
+from (
+    select endpoint from webhook_inbox where state = 'pending'
+    union all
+    select endpoint from webhook_inbox where state = 'processing'
+)
 group by endpoint
 order by endpoint";
 

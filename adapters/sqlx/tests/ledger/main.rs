@@ -22,6 +22,7 @@ macro_rules! cases {
     };
 }
 
+mod checks;
 mod claims;
 mod group;
 mod inline;

@@ -90,7 +90,9 @@ impl<'a> Chaos<'a> {
             } else {
                 self.cause(mishap, who, receivers);
             }
-            self.next = Instant::now() + Duration::from_millis(100 + self.dice.below(900));
+            // One alone needs time to get anything done.
+            let respite = if receivers.count() == 1 { 1800 } else { 900 };
+            self.next = Instant::now() + Duration::from_millis(100 + self.dice.below(respite));
         }
         thread::sleep(Duration::from_millis(10));
     }
@@ -111,7 +113,7 @@ impl<'a> Chaos<'a> {
             Mishap::Kill => {
                 self.counts.kills += 1;
                 receivers.kill(who);
-                let absence = Duration::from_millis(self.dice.below(600));
+                let absence = Duration::from_millis(self.dice.below(300));
                 self.later(absence, Undo::Revive(who));
             }
             Mishap::Stop => {

@@ -110,7 +110,7 @@ impl Load {
                 }
                 self.deliver(event, Label::Own, &mut dice);
             });
-            if dice.percent(10) || !self.event(event).is_acknowledged && dice.percent(50) {
+            if dice.percent(10) || !self.event(event).is_acknowledged && dice.percent(80) {
                 let wait = Duration::from_millis(dice.below(4000));
                 again.push((Instant::now() + wait, event));
             }
@@ -126,18 +126,29 @@ impl Load {
 
     /// What providers that do retry do; those that do not are asked to.
     pub(crate) fn retry_unacknowledged(&self) {
-        let mut dice = Dice::new(self.0.seed ^ 2);
-        let began = Instant::now();
         let open: Vec<usize> = {
             let events = self.0.events.lock().unwrap();
             (0..events.len())
                 .filter(|event| !events[*event].is_acknowledged)
                 .collect()
         };
-        for event in open {
-            while !self.deliver(event, Label::Own, &mut dice) && began.elapsed() < RETRIES {
-                thread::sleep(Duration::from_millis(20));
+        let share = open.len().div_ceil(RETRIERS).max(1);
+        thread::scope(|scope| {
+            for share in open.chunks(share) {
+                scope.spawn(move || {
+                    let mut dice = Dice::new(self.0.seed ^ 2);
+                    for event in share {
+                        self.retry(*event, &mut dice);
+                    }
+                });
             }
+        });
+    }
+
+    fn retry(&self, event: usize, dice: &mut Dice) {
+        let began = Instant::now();
+        while !self.deliver(event, Label::Own, dice) && began.elapsed() < RETRIES {
+            thread::sleep(Duration::from_millis(20));
         }
     }
 
@@ -282,6 +293,8 @@ fn send(to: SocketAddr, request: &[u8]) -> Option<u16> {
 }
 
 const SENDERS: u32 = 16;
+const RETRIERS: usize = 8;
 /// A provider's.
 const PATIENCE: Duration = Duration::from_secs(4);
-const RETRIES: Duration = Duration::from_mins(1);
+/// How long one event is retried after the chaos.
+const RETRIES: Duration = Duration::from_secs(30);
