@@ -13,7 +13,7 @@ use webhook_core::{
     BeginError, BoxFuture, Claimed, ContentDigest, HandlerError, Lend, Reply, canonical_digest,
 };
 
-use crate::endpoint::{Built, Erased};
+use crate::built::{Built, Erased};
 use crate::shared::Shared;
 
 /// What is recorded of an event whose handler ended the transaction itself.

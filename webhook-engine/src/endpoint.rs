@@ -5,15 +5,13 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use webhook_core::ledger::{IdentityRetention, TxLimits};
-use webhook_core::{
-    BoxFuture, ClaimScope, Claimed, DataMap, DynProvider, Handler, HandlerError, HandlerSpec, Lend,
-    Mode, Provider, Redelivery, Reply, Window, WindowError,
-};
+use webhook_core::{ClaimScope, DataMap, Handler, Provider, Redelivery, Spec, Window, WindowError};
 
 use crate::backoff::Backoff;
+use crate::built::{Built, Erase, Erased};
 use crate::config::ConfigError;
-use crate::keys::{KeyStore, Keys};
+use crate::keys::Keys;
+use crate::policy::{OnFailure, Repeats, Unlisted};
 use crate::retention;
 
 /// An endpoint: where a provider's deliveries arrive, with what keys, and who handles them.
@@ -26,38 +24,6 @@ pub struct Endpoint<P, C> {
     name: Option<String>,
     handlers: Vec<Arc<dyn Handler<P, C>>>,
     settings: Settings,
-}
-
-/// What a body is that repeats byte for byte under a new *unsigned* id, for the types whose
-/// provider sends such repeats with no replay intended.
-#[non_exhaustive]
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Repeats {
-    /// Taken for a replay: kept in quarantine, not run.
-    Quarantine,
-    /// A new event: whoever captured one request can run it again.
-    Run,
-}
-
-/// What happens to an event of a type that no handler takes.
-#[non_exhaustive]
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Unlisted {
-    /// Acknowledged, counted and forgotten.
-    Acknowledge,
-    /// Stored as ignored: it can be replayed once a handler takes it, for example when a deploy is
-    /// half-way and this replica does not know the type yet.
-    Store,
-}
-
-/// What happens when an inline handler fails.
-#[non_exhaustive]
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum OnFailure {
-    /// Store the event and let workers retry it.
-    Inbox,
-    /// Keep nothing and answer 503: the provider retries.
-    Refuse,
 }
 
 #[derive(Debug, Clone, Default)]
@@ -81,48 +47,6 @@ struct Settings {
     payloads: Option<(Duration, Duration)>,
     secret_is_shared: bool,
 }
-
-/// An endpoint after `build()`.
-pub(crate) struct Built<C> {
-    pub(crate) name: Arc<str>,
-    pub(crate) path: String,
-    pub(crate) provider: Arc<dyn DynProvider>,
-    pub(crate) keys: KeyStore,
-    pub(crate) scope: ClaimScope,
-    pub(crate) secret_is_shared: bool,
-    pub(crate) window: Window,
-    pub(crate) max_body_bytes: usize,
-    pub(crate) body_timeout: Duration,
-    pub(crate) acknowledge_within: Duration,
-    pub(crate) inline_deadline: Duration,
-    pub(crate) max_transaction: Duration,
-    pub(crate) lease: Duration,
-    pub(crate) concurrency: u32,
-    pub(crate) max_failures: u32,
-    pub(crate) max_crashes: u32,
-    pub(crate) backoff: Backoff,
-    pub(crate) on_failure: OnFailure,
-    pub(crate) unlisted: Unlisted,
-    pub(crate) identities: IdentityRetention,
-    pub(crate) completed_payloads: Duration,
-    pub(crate) other_payloads: Duration,
-    pub(crate) handlers: HashMap<&'static str, Arc<dyn Erased<C>>>,
-}
-
-/// A handler without its provider type.
-pub(crate) trait Erased<C>: Send + Sync {
-    fn spec(&self) -> &'static HandlerSpec;
-    fn call<'a>(
-        &'a self,
-        claimed: &'a Claimed,
-        db: &'a mut dyn Lend<C>,
-    ) -> BoxFuture<'a, Result<Reply, HandlerError>>;
-}
-
-struct Erase<P, C>(Arc<dyn Handler<P, C>>);
-
-/// Longest lease: a lease that ends later was written by a clock that has stepped back since.
-const LONGEST_LEASE: Duration = Duration::from_hours(1);
 
 impl<P: Provider, C: Send + 'static> Endpoint<P, C> {
     /// An endpoint at `path`, named after its provider unless [`Endpoint::named`] says otherwise.
@@ -311,28 +235,7 @@ impl<P: Provider, C: Send + 'static> Endpoint<P, C> {
         if !path.starts_with('/') {
             return Err(fault(format!("path `{path}` does not begin with `/`")));
         }
-        let mut by_type: HashMap<&'static str, Arc<dyn Erased<C>>> = HashMap::new();
-        for handler in handlers {
-            let facts = handler.spec();
-            handler
-                .require(data)
-                .map_err(|missing| fault(format!("handler `{}`: {missing}", facts.name)))?;
-            let erased: Arc<dyn Erased<C>> = Arc::new(Erase(handler));
-            for event in facts.events {
-                if let Some(other) = by_type.insert(event, erased.clone()) {
-                    let (one, two) = (other.spec().name, facts.name);
-                    return Err(fault(format!(
-                        "`{event}` is handled by `{one}` and by `{two}`"
-                    )));
-                }
-                if spec.may_repeat(event) && settings.repeats.is_none() {
-                    return Err(fault(format!(
-                        "`{event}` may repeat byte for byte with no replay intended: \
-                         say `.repeats(Repeats::Quarantine)` or `.repeats(Repeats::Run)`"
-                    )));
-                }
-            }
-        }
+        let by_type = handlers_by_type(&spec, handlers, settings.repeats, data).map_err(&fault)?;
         if by_type.is_empty() {
             return Err(fault("no handler: add `.on(..)`".to_owned()));
         }
@@ -396,81 +299,6 @@ impl<P: Provider, C: Send + 'static> Endpoint<P, C> {
     }
 }
 
-impl<C> Built<C> {
-    /// The handler of an event type, if one takes it.
-    pub(crate) fn handler(&self, event_type: &str) -> Option<&Arc<dyn Erased<C>>> {
-        self.handlers.get(event_type)
-    }
-
-    /// Bounds of a worker's transaction.
-    pub(crate) fn worker_limits(&self) -> TxLimits {
-        TxLimits {
-            statement: self.max_transaction,
-            lock: self.max_transaction.div_f64(2.0),
-            lease: self.lease,
-        }
-    }
-
-    /// The types workers of this process can run: inline ones too, since they may have fallen back.
-    pub(crate) fn event_types(&self) -> Arc<[String]> {
-        self.handlers
-            .keys()
-            .map(|&event| event.to_owned())
-            .collect()
-    }
-
-    pub(crate) fn is_inline(&self, event_type: &str) -> bool {
-        self.handler(event_type)
-            .is_some_and(|handler| handler.spec().mode == Mode::Inline)
-    }
-
-    fn check_bounds(&self) -> Result<(), &'static str> {
-        if self.lease < Duration::from_secs(1) || self.lease > LONGEST_LEASE {
-            return Err("the lease must be between 1 second and 1 hour");
-        }
-        let positive = [
-            self.body_timeout,
-            self.acknowledge_within,
-            self.inline_deadline,
-            self.max_transaction,
-            self.backoff.first,
-        ];
-        if positive.iter().any(Duration::is_zero) {
-            return Err("a time limit of zero");
-        }
-        if self.max_transaction > self.lease.div_f64(2.0) {
-            return Err("`max_transaction` must be at most half the lease");
-        }
-        if self.inline_deadline > self.lease.mul_f64(0.75) {
-            return Err("`inline_deadline` must be at most three quarters of the lease");
-        }
-        if self.backoff.longest < self.backoff.first {
-            return Err("the longest backoff is shorter than the first");
-        }
-        if self.concurrency == 0 || self.max_failures == 0 || self.max_crashes == 0 {
-            return Err("concurrency and attempts must be at least 1");
-        }
-        if self.max_body_bytes == 0 {
-            return Err("a body cap of zero");
-        }
-        Ok(())
-    }
-}
-
-impl<P: Provider, C: Send + 'static> Erased<C> for Erase<P, C> {
-    fn spec(&self) -> &'static HandlerSpec {
-        self.0.spec()
-    }
-
-    fn call<'a>(
-        &'a self,
-        claimed: &'a Claimed,
-        db: &'a mut dyn Lend<C>,
-    ) -> BoxFuture<'a, Result<Reply, HandlerError>> {
-        self.0.call(claimed, db)
-    }
-}
-
 impl<P: fmt::Debug, C> fmt::Debug for Endpoint<P, C> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Endpoint")
@@ -479,6 +307,36 @@ impl<P: fmt::Debug, C> fmt::Debug for Endpoint<P, C> {
             .field("name", &self.name)
             .finish_non_exhaustive()
     }
+}
+
+/// Who takes which type: nobody twice, everybody with all they want.
+fn handlers_by_type<P: Provider, C: Send + 'static>(
+    spec: &Spec,
+    handlers: Vec<Arc<dyn Handler<P, C>>>,
+    repeats: Option<Repeats>,
+    data: &DataMap,
+) -> Result<HashMap<&'static str, Arc<dyn Erased<C>>>, String> {
+    let mut by_type: HashMap<&'static str, Arc<dyn Erased<C>>> = HashMap::new();
+    for handler in handlers {
+        let facts = handler.spec();
+        handler
+            .require(data)
+            .map_err(|missing| format!("handler `{}`: {missing}", facts.name))?;
+        let erased: Arc<dyn Erased<C>> = Arc::new(Erase(handler));
+        for event in facts.events {
+            if let Some(other) = by_type.insert(event, erased.clone()) {
+                let (one, two) = (other.spec().name, facts.name);
+                return Err(format!("`{event}` is handled by `{one}` and by `{two}`"));
+            }
+            if spec.may_repeat(event) && repeats.is_none() {
+                return Err(format!(
+                    "`{event}` may repeat byte for byte with no replay intended: \
+                         say `.repeats(Repeats::Quarantine)` or `.repeats(Repeats::Run)`"
+                ));
+            }
+        }
+    }
+    Ok(by_type)
 }
 
 fn is_name(name: &str) -> bool {

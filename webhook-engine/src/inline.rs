@@ -7,7 +7,7 @@ use webhook_core::ledger::{Failure, Inline, Lease, Leased, Ledger, LedgerTx as _
 use webhook_core::{Disposition, NewEvent, Outcome, Reply};
 
 use crate::attempt::{ESCAPED, Lender, Settled, bind};
-use crate::endpoint::OnFailure;
+use crate::policy::OnFailure;
 use crate::settled::{outcome, unavailable};
 use crate::shared::Site;
 use crate::telemetry;

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use webhook_core::ledger::{IdentityRetention, Ledger, Retention};
 
-use crate::endpoint::Built;
+use crate::built::Built;
 use crate::keys::KeyStore;
 use crate::shared::{Served, Shared};
 use crate::telemetry;

@@ -4,7 +4,7 @@ use webhook_core::bounds::MAX_EVENTS_PER_DELIVERY;
 use webhook_core::ledger::Ledger;
 use webhook_core::{InvalidEvent, NewEvent, Outcome, Quarantine, Reply, State, Verified};
 
-use crate::endpoint::Unlisted;
+use crate::policy::Unlisted;
 use crate::response::Reception;
 use crate::settled::{outcome, unavailable};
 use crate::shared::Site;
@@ -120,7 +120,7 @@ async fn settle<L: Ledger>(site: &Site<L>, sorted: Sorted) -> Reception {
                         site.served.bell.notify_one();
                     }
                     (outcome, reply)
-                }))
+                }));
             }
             Ok(Err(fault)) => return site.reception(unavailable(&built.name, &fault)),
             // The claim goes on; the provider's retry will find it.

@@ -23,9 +23,7 @@ pub(crate) fn of(
     window: Window,
     told: Option<Duration>,
 ) -> Result<IdentityRetention, String> {
-    let needed = if !spec.is_timestamped() {
-        IdentityRetention::WhileKeysLive(KEY_GRACE)
-    } else {
+    let needed = if spec.is_timestamped() {
         match (spec.automatic(), spec.manual()) {
             (Redelivery::Unknown, _) | (_, Redelivery::Unknown) => IdentityRetention::Forever,
             (automatic, manual) => {
@@ -34,6 +32,8 @@ pub(crate) fn of(
                 IdentityRetention::For(horizon.saturating_add(tolerances).saturating_add(MARGIN))
             }
         }
+    } else {
+        IdentityRetention::WhileKeysLive(KEY_GRACE)
     };
     match (needed, told) {
         (needed, None) => Ok(needed),

@@ -12,7 +12,7 @@ use webhook_core::ledger::Ledger;
 use webhook_core::{Arrival, ClaimKey, Clock, DataMap, Outcome};
 
 use crate::budget::Budget;
-use crate::endpoint::Built;
+use crate::built::Built;
 use crate::response::Reception;
 use crate::runtime::Runtimes;
 

@@ -12,9 +12,10 @@ use webhook_core::ledger::{Ledger, RegisteredEndpoint, Registration};
 use webhook_core::{Clock, DataMap, Provider};
 
 use crate::budget::Budget;
+use crate::built::Built;
 use crate::clock::SystemClock;
 use crate::config::{ConfigError, StartError};
-use crate::endpoint::{Built, Endpoint};
+use crate::endpoint::Endpoint;
 use crate::handle::EndpointHandle;
 use crate::keys::KeyStore;
 use crate::operator::{Operator, Report};

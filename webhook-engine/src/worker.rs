@@ -10,7 +10,7 @@ use webhook_core::Disposition;
 use webhook_core::ledger::{Completion, Failure, Lease, Leased, Ledger, Next, Take};
 
 use crate::attempt::{ESCAPED, Lender, Settled, bind};
-use crate::endpoint::{Built, Erased};
+use crate::built::{Built, Erased};
 use crate::shared::{Served, Shared};
 use crate::{pruner, telemetry};
 

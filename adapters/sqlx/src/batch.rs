@@ -169,7 +169,7 @@ where
         Err(fault) => match <[_; 1]>::try_from(batch) {
             Ok([alone]) if !fault.is_contention() => alone.tell(Err(fault)),
             batch => {
-                let batch = batch.map_or_else(|many| many, |alone| Vec::from(alone));
+                let batch = batch.map_or_else(std::convert::identity, Vec::from);
                 for waiting in batch {
                     let run = run.clone();
                     tokio::spawn(async move {

@@ -94,18 +94,17 @@ fn verdict(before: i64, store: i64, after: i64) -> Check {
     } else {
         (behind, "behind")
     };
-    let found = || {
-        format!(
-            "this process' clock is {}.{:03} s {side} the store's: have both synchronised",
-            offset.div_euclid(1000),
-            offset.rem_euclid(1000)
-        )
-    };
-    match offset {
-        ..=0 => good(CLOCK, "as the store's, to a second"),
-        ..=WARNING => good(CLOCK, found()),
-        ..=BAD => warning(CLOCK, found()),
-        _ => bad(CLOCK, found()),
+    let detail = format!(
+        "this process' clock is {}.{:03} s {side} the store's: have both synchronised",
+        offset.div_euclid(1000),
+        offset.rem_euclid(1000)
+    );
+    if offset <= WARNING {
+        good(CLOCK, "within two seconds of the store's")
+    } else if offset <= BAD {
+        warning(CLOCK, detail)
+    } else {
+        bad(CLOCK, detail)
     }
 }
 

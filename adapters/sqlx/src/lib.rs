@@ -48,6 +48,8 @@ mod error;
 #[cfg(any(feature = "postgres", feature = "sqlite"))]
 mod executor;
 #[cfg(any(feature = "postgres", feature = "sqlite"))]
+mod listed;
+#[cfg(any(feature = "postgres", feature = "sqlite"))]
 mod stored;
 
 #[cfg(feature = "postgres")]

@@ -22,7 +22,8 @@ use crate::batch::{Answers, Batcher, Turn, in_time};
 use crate::checks::{self, Served};
 use crate::error::{self, StoreFault, ledger_error, unavailable};
 use crate::executor::{Executor, Lent};
-use crate::stored::{REPLAY_BATCH, uuid};
+use crate::listed::REPLAY_BATCH;
+use crate::stored::uuid;
 
 mod arrivals;
 mod check;

@@ -24,7 +24,8 @@ use crate::batch::{self, Answers, Batcher, in_time};
 use crate::checks::{self, Served};
 use crate::error::{self, StoreFault, ledger_error, unavailable};
 use crate::executor::{Executor, Lent};
-use crate::stored::{REPLAY_BATCH, uuid};
+use crate::listed::REPLAY_BATCH;
+use crate::stored::uuid;
 
 /// The store's clock in Unix milliseconds.
 macro_rules! now {

@@ -6,12 +6,10 @@ use std::time::Duration;
 use bytes::Bytes;
 use sqlx::types::Uuid;
 use sqlx::{ColumnIndex, Decode, FromRow, Row, Type};
-use webhook_core::ledger::{
-    FencingToken, Found, Lease, Leased, LedgerError, QuarantineId, Quarantined, Replay, StoredEvent,
-};
+use webhook_core::ledger::{FencingToken, Lease, Leased, LedgerError, StoredEvent};
 use webhook_core::{
     Account, ContentDigest, EventId, EventType, HeldEvent, Holder, InboxId, KeptHeaders, NewEvent,
-    Quarantine, Reply, State,
+    Reply, State,
 };
 
 use crate::error::StoreFault;
@@ -59,38 +57,6 @@ pub(crate) struct LeasedRow {
     headers: Option<String>,
     key_id: Option<String>,
     signed_at: Option<i64>,
-    received_at: i64,
-}
-
-/// A quarantined delivery.
-#[derive(Debug)]
-pub(crate) struct QuarantinedRow {
-    id: Uuid,
-    endpoint: String,
-    reason: String,
-    event_id: String,
-    event_type: String,
-    account: Option<String>,
-    digest: Vec<u8>,
-    first_inbox: Option<Uuid>,
-    first_digest: Option<Vec<u8>>,
-    seen: i64,
-    first_seen_at: i64,
-    last_seen_at: i64,
-}
-
-/// A stored event, as an operator sees it.
-#[derive(Debug)]
-pub(crate) struct FoundRow {
-    id: Uuid,
-    endpoint: String,
-    event_id: String,
-    event_type: String,
-    account: Option<String>,
-    state: String,
-    failures: i64,
-    crashes: i64,
-    last_error: Option<String>,
     received_at: i64,
 }
 
@@ -211,6 +177,8 @@ macro_rules! from_row {
     };
 }
 
+pub(crate) use from_row;
+
 from_row!(KeyRow {
     position,
     key,
@@ -245,93 +213,6 @@ from_row!(LeasedRow {
     signed_at,
     received_at,
 });
-
-from_row!(QuarantinedRow {
-    id,
-    endpoint,
-    reason,
-    event_id,
-    event_type,
-    account,
-    digest,
-    first_inbox,
-    first_digest,
-    seen,
-    first_seen_at,
-    last_seen_at,
-});
-
-from_row!(FoundRow {
-    id,
-    endpoint,
-    event_id,
-    event_type,
-    account,
-    state,
-    failures,
-    crashes,
-    last_error,
-    received_at,
-});
-
-pub(crate) fn quarantined_all(rows: Vec<QuarantinedRow>) -> Result<Vec<Quarantined>, sqlx::Error> {
-    let read = |row: QuarantinedRow| {
-        Ok(Quarantined {
-            id: QuarantineId::from_bytes(row.id.into_bytes()),
-            endpoint: row.endpoint,
-            reason: Quarantine::from_name(&row.reason).ok_or_else(unreadable)?,
-            event_id: row.event_id,
-            event_type: row.event_type,
-            account: row.account,
-            digest: digest(&row.digest)?,
-            first: row.first_inbox.map(inbox_id),
-            first_digest: row.first_digest.as_deref().map(digest).transpose()?,
-            seen: row.seen.unsigned_abs(),
-            first_seen_at: row.first_seen_at,
-            last_seen_at: row.last_seen_at,
-        })
-    };
-    rows.into_iter().map(read).collect()
-}
-
-pub(crate) fn found_all(rows: Vec<FoundRow>) -> Result<Vec<Found>, sqlx::Error> {
-    let read = |row: FoundRow| {
-        Ok(Found {
-            inbox: inbox_id(row.id),
-            endpoint: row.endpoint,
-            event_id: row.event_id,
-            event_type: row.event_type,
-            account: row.account,
-            state: State::from_name(&row.state).ok_or_else(unreadable)?,
-            failures: u32::try_from(row.failures).unwrap_or(u32::MAX),
-            crashes: u32::try_from(row.crashes).unwrap_or(u32::MAX),
-            last_error: row.last_error,
-            received_at: row.received_at,
-        })
-    };
-    rows.into_iter().map(read).collect()
-}
-
-/// Why an event was not replayed, by its state and whether its payload is kept.
-pub(crate) fn replay_refused(
-    row: Option<(String, bool)>,
-    again: bool,
-) -> Result<Replay, sqlx::Error> {
-    let Some((state, has_payload)) = row else {
-        return Ok(Replay::Unknown);
-    };
-    let state = State::from_name(&state).ok_or_else(unreadable)?;
-    let may_run = match state {
-        State::Completed => again,
-        State::Dead | State::Ignored => true,
-        _ => false,
-    };
-    Ok(if may_run && !has_payload {
-        Replay::NoPayload
-    } else {
-        Replay::Refused(state)
-    })
-}
 
 /// The lease of an event that was claimed inline, whose row has just been written.
 pub(crate) fn leased_inline(event: &NewEvent, lease: Lease, received_at: i64) -> Leased {
@@ -391,7 +272,7 @@ pub(crate) fn reply_columns(reply: &Reply) -> (Option<&str>, Option<&[u8]>) {
     }
 }
 
-fn digest(bytes: &[u8]) -> Result<ContentDigest, sqlx::Error> {
+pub(crate) fn digest(bytes: &[u8]) -> Result<ContentDigest, sqlx::Error> {
     bytes
         .try_into()
         .map(ContentDigest::from_bytes)
@@ -414,8 +295,6 @@ pub(crate) fn unreadable() -> sqlx::Error {
 pub(crate) const CLAIM_ROUNDS: usize = 5;
 /// A lease that ends later than this was given by a clock that has been set back since.
 pub(crate) const LONGEST_LEASE: Duration = Duration::from_hours(1);
-/// Ignored events replayed by one statement.
-pub(crate) const REPLAY_BATCH: u64 = 500;
 /// What quarantine keeps for one endpoint.
 pub(crate) const QUARANTINE_BYTES: i64 = 64 * 1024 * 1024;
 

@@ -75,7 +75,7 @@ create index inbox_spent on webhook.inbox (endpoint, settled_at)
 -- Beside one of these: what an operator looks for.
 create index inbox_aside on webhook.inbox (id) where state in ('dead', 'ignored');
 -- Beside one of these, while it waits or runs: what it may have to wait for.
-create index inbox_ordered on webhook.inbox (order_key, state, seq)
+create index inbox_ordered on webhook.inbox (order_key, seq)
     where order_key is not null and state in ('pending', 'processing');
 
 -- Locked by each claim of an ordered event until it commits, and before it draws its `seq`: among

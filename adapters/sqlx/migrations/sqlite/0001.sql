@@ -77,7 +77,7 @@ create index webhook_inbox_spent on webhook_inbox (endpoint, settled_at)
 create index webhook_inbox_aside on webhook_inbox (id) where state in ('dead', 'ignored');
 -- Beside one of these, while it waits or runs: what it may have to wait for. There is one writer, so
 -- that the order of `seq` is the order of commits.
-create index webhook_inbox_ordered on webhook_inbox (order_key, state, seq)
+create index webhook_inbox_ordered on webhook_inbox (order_key, seq)
     where order_key is not null and state in ('pending', 'processing');
 
 create table webhook_quarantine (

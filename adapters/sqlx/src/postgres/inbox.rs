@@ -142,7 +142,7 @@ fn columns(leases: &[Lease]) -> (Vec<Uuid>, Vec<i64>) {
 ///
 /// An event with an order key waits for those before it and for the one that runs. An abandoned one
 /// is the one that runs: it is passed by nobody and waits for nobody. `offset 0` makes each look one
-/// search of an index.
+/// search of an index, and the states as they are said leave it the right one.
 const TAKE: &str = "
 with waiting as materialized (
     select id, due_at
@@ -155,8 +155,8 @@ with waiting as materialized (
             offset 0)
         and not exists (
             select from webhook.inbox as before
-            where before.order_key = inbox.order_key and before.state = 'pending'
-              and before.seq < inbox.seq
+            where before.order_key = inbox.order_key and before.seq < inbox.seq
+              and before.state in ('pending', 'processing')
             offset 0))
     order by due_at
     limit $3

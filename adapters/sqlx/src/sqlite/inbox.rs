@@ -164,8 +164,8 @@ pub(super) async fn hand_back(
 /// A lease that ends too late was given by a clock that has been set back since: it has run out.
 ///
 /// An event with an order key waits for those before it and for the one that runs. An abandoned one
-/// is the one that runs: it is passed by nobody and waits for nobody. The states are said twice,
-/// because SQLite uses a partial index only where its condition stands word for word.
+/// is the one that runs: it is passed by nobody and waits for nobody. The states are said as the
+/// partial indexes say them: only so SQLite uses them.
 const DUE: &str = concat!(
     "
 select id, has_crashed from (
@@ -176,15 +176,14 @@ select id, has_crashed from (
     "
           and event_type in (select value from json_each(?2))
           and (order_key is null or not exists (
-                select 1 from webhook_inbox as running
+                select 1 from webhook_inbox as running indexed by webhook_inbox_leased
                 where running.order_key = webhook_inbox.order_key
-                  and running.state = 'processing'
-                  and running.state in ('pending', 'processing'))
+                  and running.state = 'processing')
             and not exists (
                 select 1 from webhook_inbox as before
                 where before.order_key = webhook_inbox.order_key
-                  and before.state = 'pending' and before.state in ('pending', 'processing')
-                  and before.seq < webhook_inbox.seq))
+                  and before.seq < webhook_inbox.seq
+                  and before.state in ('pending', 'processing')))
         order by due_at limit ?3)
     union all
     select * from (

@@ -5,10 +5,8 @@ use sqlx::{QueryBuilder, Sqlite, SqliteConnection};
 use webhook_core::ClaimKey;
 use webhook_core::ledger::{Found, QuarantineId, Quarantined, Release, Replay, Search};
 
-use crate::stored::{
-    FoundRow, QuarantinedRow, cut, found_all, inbox_id, new_id, quarantined_all, replay_refused,
-    unreadable, uuid,
-};
+use crate::listed::{FoundRow, QuarantinedRow, found_all, quarantined_all, replay_refused};
+use crate::stored::{cut, inbox_id, new_id, unreadable, uuid};
 
 pub(super) async fn quarantined(
     conn: &mut SqliteConnection,

@@ -1,0 +1,132 @@
+//! An endpoint whose configuration was checked.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use webhook_core::ledger::{IdentityRetention, TxLimits};
+use webhook_core::{
+    BoxFuture, ClaimScope, Claimed, DynProvider, Handler, HandlerError, HandlerSpec, Lend, Mode,
+    Provider, Reply, Window,
+};
+
+use crate::backoff::Backoff;
+use crate::keys::KeyStore;
+use crate::policy::{OnFailure, Unlisted};
+
+/// An endpoint after `build()`.
+pub(crate) struct Built<C> {
+    pub(crate) name: Arc<str>,
+    pub(crate) path: String,
+    pub(crate) provider: Arc<dyn DynProvider>,
+    pub(crate) keys: KeyStore,
+    pub(crate) scope: ClaimScope,
+    pub(crate) secret_is_shared: bool,
+    pub(crate) window: Window,
+    pub(crate) max_body_bytes: usize,
+    pub(crate) body_timeout: Duration,
+    pub(crate) acknowledge_within: Duration,
+    pub(crate) inline_deadline: Duration,
+    pub(crate) max_transaction: Duration,
+    pub(crate) lease: Duration,
+    pub(crate) concurrency: u32,
+    pub(crate) max_failures: u32,
+    pub(crate) max_crashes: u32,
+    pub(crate) backoff: Backoff,
+    pub(crate) on_failure: OnFailure,
+    pub(crate) unlisted: Unlisted,
+    pub(crate) identities: IdentityRetention,
+    pub(crate) completed_payloads: Duration,
+    pub(crate) other_payloads: Duration,
+    pub(crate) handlers: HashMap<&'static str, Arc<dyn Erased<C>>>,
+}
+
+/// A handler without its provider type.
+pub(crate) trait Erased<C>: Send + Sync {
+    fn spec(&self) -> &'static HandlerSpec;
+    fn call<'a>(
+        &'a self,
+        claimed: &'a Claimed,
+        db: &'a mut dyn Lend<C>,
+    ) -> BoxFuture<'a, Result<Reply, HandlerError>>;
+}
+
+pub(crate) struct Erase<P, C>(pub(crate) Arc<dyn Handler<P, C>>);
+
+/// Longest lease: a lease that ends later was written by a clock that has stepped back since.
+const LONGEST_LEASE: Duration = Duration::from_hours(1);
+
+impl<C> Built<C> {
+    /// The handler of an event type, if one takes it.
+    pub(crate) fn handler(&self, event_type: &str) -> Option<&Arc<dyn Erased<C>>> {
+        self.handlers.get(event_type)
+    }
+
+    /// Bounds of a worker's transaction.
+    pub(crate) fn worker_limits(&self) -> TxLimits {
+        TxLimits {
+            statement: self.max_transaction,
+            lock: self.max_transaction.div_f64(2.0),
+            lease: self.lease,
+        }
+    }
+
+    /// The types workers of this process can run: inline ones too, since they may have fallen back.
+    pub(crate) fn event_types(&self) -> Arc<[String]> {
+        self.handlers
+            .keys()
+            .map(|&event| event.to_owned())
+            .collect()
+    }
+
+    pub(crate) fn is_inline(&self, event_type: &str) -> bool {
+        self.handler(event_type)
+            .is_some_and(|handler| handler.spec().mode == Mode::Inline)
+    }
+
+    pub(crate) fn check_bounds(&self) -> Result<(), &'static str> {
+        if self.lease < Duration::from_secs(1) || self.lease > LONGEST_LEASE {
+            return Err("the lease must be between 1 second and 1 hour");
+        }
+        let positive = [
+            self.body_timeout,
+            self.acknowledge_within,
+            self.inline_deadline,
+            self.max_transaction,
+            self.backoff.first,
+        ];
+        if positive.iter().any(Duration::is_zero) {
+            return Err("a time limit of zero");
+        }
+        if self.max_transaction > self.lease.div_f64(2.0) {
+            return Err("`max_transaction` must be at most half the lease");
+        }
+        if self.inline_deadline > self.lease.mul_f64(0.75) {
+            return Err("`inline_deadline` must be at most three quarters of the lease");
+        }
+        if self.backoff.longest < self.backoff.first {
+            return Err("the longest backoff is shorter than the first");
+        }
+        if self.concurrency == 0 || self.max_failures == 0 || self.max_crashes == 0 {
+            return Err("concurrency and attempts must be at least 1");
+        }
+        if self.max_body_bytes == 0 {
+            return Err("a body cap of zero");
+        }
+        Ok(())
+    }
+}
+
+impl<P: Provider, C: Send + 'static> Erased<C> for Erase<P, C> {
+    fn spec(&self) -> &'static HandlerSpec {
+        self.0.spec()
+    }
+
+    fn call<'a>(
+        &'a self,
+        claimed: &'a Claimed,
+        db: &'a mut dyn Lend<C>,
+    ) -> BoxFuture<'a, Result<Reply, HandlerError>> {
+        self.0.call(claimed, db)
+    }
+}
