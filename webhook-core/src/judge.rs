@@ -19,7 +19,7 @@ impl<'r> Judged<'r> {
     /// Read the envelope from `head` and judge its time at `arrival`.
     ///
     /// A stale or future envelope is judged too: it can go on to learn whether it is authentic,
-    /// but never becomes [`Verified`].
+    /// but never becomes [`Verified`](crate::Verified).
     ///
     /// # Errors
     ///

@@ -240,7 +240,7 @@ pub trait Ledger: Clone + fmt::Debug + Send + Sync + 'static {
     /// How the store stands: whether it is as durable as promised, its schema, how far its clock is
     /// from `clock`, events that wait for an endpoint that nobody serves. Changes nothing.
     ///
-    /// What is [`CheckVerdict::Bad`](crate::ledger::CheckVerdict::Bad) here is what
+    /// What is [`CheckVerdict::Bad`] here is what
     /// [`Ledger::prepare`] refuses. A store that cannot be asked is a finding too.
     fn check(&self, clock: Arc<dyn Clock>) -> impl Future<Output = Vec<Check>> + Send;
 

@@ -23,7 +23,7 @@ pub enum Quarantine {
 #[non_exhaustive]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum State {
-    /// Done, its effect committed. Final.
+    /// Done, its effect committed. Final, unless an operator says `again`; forgotten in time.
     Completed,
     /// Set aside after its last attempt. An operator or a redelivery revives it.
     Dead,
@@ -75,14 +75,14 @@ pub struct HeldEvent {
 #[non_exhaustive]
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Verdict {
-    /// See [`Claim::Duplicate`].
+    /// See [`Claim::Duplicate`](crate::Claim::Duplicate).
     Duplicate {
         /// The stored reply.
         reply: Option<Reply>,
     },
-    /// See [`Claim::InFlight`].
+    /// See [`Claim::InFlight`](crate::Claim::InFlight).
     InFlight,
-    /// See [`Claim::Quarantined`].
+    /// See [`Claim::Quarantined`](crate::Claim::Quarantined).
     Quarantine {
         /// Why.
         reason: Quarantine,

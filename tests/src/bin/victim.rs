@@ -76,11 +76,14 @@ async fn suffer<L: Ledger<Conn: Effects>>(ledger: L, arguments: &[String]) {
 
 fn announce(address: SocketAddr, server: ServerHandle) {
     #[cfg(unix)]
-    actix_web::rt::spawn(async move {
+    {
         use actix_web::rt::signal::unix::{SignalKind, signal};
-        signal(SignalKind::terminate()).unwrap().recv().await;
-        server.stop(true).await;
-    });
+        let mut terminate = signal(SignalKind::terminate()).unwrap();
+        actix_web::rt::spawn(async move {
+            terminate.recv().await;
+            server.stop(true).await;
+        });
+    }
     #[cfg(not(unix))]
     drop(server);
     println!("{address}");

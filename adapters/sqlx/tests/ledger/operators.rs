@@ -206,12 +206,12 @@ async fn d11_two_operators_release_once<S: Store>(store: Arc<S>) {
         let ledger = ledger.clone();
         race.spawn(async move { ledger.release(id, anna()).await.unwrap() });
     }
-    let releases = race.join_all().await;
-    let released = releases
+    let orders = race.join_all().await;
+    let released = orders
         .iter()
         .filter(|release| matches!(release, Release::Released(_)));
     assert_eq!(released.count(), 1);
-    let settled = releases
+    let settled = orders
         .iter()
         .filter(|release| **release == Release::Settled);
     assert_eq!(settled.count(), 7);

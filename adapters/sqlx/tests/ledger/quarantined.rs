@@ -13,7 +13,6 @@ cases! {
     d3_each_content_is_kept_once
     d3_payloads_are_capped
     a_label_that_does_not_fit_spends_no_key
-    d11_release_is_a_compare_and_set
 }
 
 async fn d3_a_replay_is_one_row_without_its_payload<S: Store>(store: Arc<S>) {
@@ -107,21 +106,4 @@ async fn a_label_that_does_not_fit_spends_no_key<S: Store>(store: Arc<S>) {
     );
     assert_eq!(store.number("select count(*) from webhook.claim").await, 0);
     assert_eq!(claim(&ledger, Post::new("1").loose()).await, Claim::Stored);
-}
-
-/// The release itself is yet to come; what it needs of the schema is here.
-async fn d11_release_is_a_compare_and_set<S: Store>(store: Arc<S>) {
-    let ledger = prepared(&*store).await;
-    let event = Post::new("1").loose();
-    ledger
-        .quarantine(event, Quarantine::Relabelled)
-        .await
-        .unwrap();
-    let release = format!(
-        "update webhook.quarantine set released_at = {}, released_by = 'operator',
-         resolution = 'released' where released_at is null",
-        S::moment(0)
-    );
-    assert_eq!(store.execute(&release).await, 1);
-    assert_eq!(store.execute(&release).await, 0);
 }
