@@ -4,11 +4,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use webhook_actix::ledger::{
-    Committed, Completion, Failure, Found, Inline, Lease, Ledger, LedgerError, LedgerFault,
+    Check, Committed, Completion, Failure, Found, Inline, Lease, Ledger, LedgerError, LedgerFault,
     LedgerTx, Notice, Pruned, QuarantineId, Quarantined, Registration, Release, Replay, Retention,
     RolledBack, Search, Take, Taken, TxLimits,
 };
-use webhook_actix::{Claim, InboxId, NewEvent, Quarantine};
+use webhook_actix::{Claim, Clock, InboxId, NewEvent, Quarantine};
 
 /// Measures what is not the store.
 #[derive(Debug, Clone, Copy)]
@@ -47,6 +47,10 @@ impl Ledger for Nothing {
 
     async fn prune(&self, _what: Retention) -> Answer<Pruned> {
         Ok(Pruned::default())
+    }
+
+    async fn check(&self, _clock: Arc<dyn Clock>) -> Vec<Check> {
+        Vec::new()
     }
 
     async fn close(&self) {}

@@ -271,6 +271,8 @@ pub struct Tuning {
     pub unauthenticated_bytes: usize,
     /// Attempts before an event is dead.
     pub max_failures: u32,
+    /// Longest run of a handler.
+    pub max_attempt: Duration,
 }
 
 impl Default for Tuning {
@@ -282,6 +284,7 @@ impl Default for Tuning {
             acknowledge_within: Duration::from_secs(10),
             unauthenticated_bytes: 128 * 1024 * 1024,
             max_failures: 3,
+            max_attempt: Duration::from_mins(15),
         }
     }
 }
@@ -401,6 +404,7 @@ where
                 .inline_deadline(tuning.inline_deadline)
                 .acknowledge_within(tuning.acknowledge_within)
                 .max_failures(tuning.max_failures)
+                .max_attempt(tuning.max_attempt)
                 .max_body_bytes(1024 * 1024)
                 .backoff(backoff.0, backoff.1)
                 $(.on($handler))+

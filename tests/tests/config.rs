@@ -259,6 +259,25 @@ fn names_paths_and_bounds() {
     assert!(stripe("/s", good).window(Duration::ZERO, minute).is_err());
 }
 
+#[webhook(provider = Timestamped, event = "note.urgent", inline)]
+async fn on_urgent(_db: &mut SqliteConnection) -> Result<(), sqlx::Error> {
+    Ok(())
+}
+
+#[test]
+fn f8_what_is_ordered_cannot_be_inline() {
+    let ordered =
+        || Endpoint::at("/c", Timestamped, keys("canary-abcdefghij")).ordered_by(["data", "id"]);
+    let told = fault(|b| b.endpoint(ordered().on(on_note).on(on_urgent)));
+    assert!(told.contains("cannot be `inline`"), "{told}");
+    let store = block_on(Sqlite::fresh());
+    let ledger = block_on(store.ledger());
+    Webhooks::builder(ledger)
+        .endpoint(ordered().on(on_note))
+        .build()
+        .unwrap();
+}
+
 /// One keyring a tenant, chosen by the path.
 #[derive(Debug)]
 struct Tenants;

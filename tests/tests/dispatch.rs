@@ -43,6 +43,7 @@ on_both!(
     an_inline_lease_that_was_lost_is_not_acknowledged,
     d11_a_released_delivery_runs_once_and_a_discarded_one_never,
     a_dead_event_is_replayed_by_an_operator,
+    a_handler_that_hangs_is_a_failed_attempt_and_frees_its_place,
 );
 
 fn start<S: Store>(tuning: Tuning) -> (Arc<S>, App) {
@@ -525,6 +526,28 @@ fn a_dead_event_is_replayed_by_an_operator<S: Store>() {
     });
     eventually("it took effect", || effects(&*store, "dies") == 1);
     app.stop();
+}
+
+fn a_handler_that_hangs_is_a_failed_attempt_and_frees_its_place<S: Store>() {
+    let (store, app) = start::<S>(Tuning {
+        max_attempt: Duration::from_secs(1),
+        ..Tuning::default()
+    });
+    // As many as there are places.
+    let hung = ["h1", "h2", "h3", "h4"];
+    for id in hung {
+        app.script
+            .plan(id, [Act::SleepBefore(Duration::from_hours(1))]);
+        let (headers, body) = custom(id, "note.slow");
+        assert_eq!(post(app.address, "/custom", &headers, &body).status, 200);
+    }
+    let (headers, body) = custom("behind", "note.created");
+    assert_eq!(post(app.address, "/custom", &headers, &body).status, 200);
+    for id in ["behind", "h1", "h2", "h3", "h4"] {
+        eventually("it took effect", || effects(&*store, id) == 1);
+    }
+    app.stop();
+    assert_eq!(app_runs(&*store), (4, 0));
 }
 
 /// 503 with Retry-After while the database is away, and nothing lost once it is back.

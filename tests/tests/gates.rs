@@ -40,6 +40,8 @@ on_both!(
     g1_the_unauthenticated_budget_drops_the_slowest,
     d8_what_is_not_for_this_endpoint_is_acknowledged_and_not_claimed,
     f3_unlisted_events_of_a_provider_that_never_retries_are_kept,
+    a_refused_connection_is_closed_however_its_body_comes,
+    a_body_in_crumbs_is_408,
 );
 
 fn start<S: Store>(tuning: Tuning) -> (Arc<S>, App) {
@@ -630,4 +632,50 @@ fn f3_unlisted_events_of_a_provider_that_never_retries_are_kept<S: Store>() {
     let ignored = "select count(*) from webhook.inbox where state = 'ignored'";
     assert_eq!(block_on(store.number(ignored)), 1);
     assert_eq!((effects(&*store), rows(&*store).1), (0, 1));
+}
+
+/// Whoever is refused cannot hold the connection by dripping on.
+fn a_refused_connection_is_closed_however_its_body_comes<S: Store>() {
+    let (_store, app) = start::<S>(Tuning::default());
+    let stray = [("X-Stray".to_owned(), "1".to_owned())];
+    for framing in [
+        "Transfer-Encoding: chunked\r\n\r\n",
+        "Content-Length: 100000\r\n\r\n",
+    ] {
+        let mut stream = connect(app.address);
+        stream
+            .write_all((head("/custom", &stray) + framing).as_bytes())
+            .unwrap();
+        let began = Instant::now();
+        let drip = if framing.starts_with("Transfer") {
+            "1\r\nA\r\n"
+        } else {
+            "A"
+        };
+        while stream.write_all(drip.as_bytes()).is_ok() {
+            assert!(began.elapsed() < Duration::from_secs(20), "{framing:?}");
+            std::thread::sleep(Duration::from_millis(100));
+        }
+    }
+}
+
+fn a_body_in_crumbs_is_408<S: Store>() {
+    let (store, app) = start::<S>(Tuning::default());
+    let (headers, _) = custom("crumbs", "note.created");
+    let request = head("/custom", &headers) + "Transfer-Encoding: chunked\r\n\r\n";
+    let mut stream = connect(app.address);
+    stream.write_all(request.as_bytes()).unwrap();
+    for _ in 0..100 {
+        // One-byte chunks, each a turn of the event loop; some arrive together.
+        if stream
+            .write_all("1\r\nA\r\n".repeat(100).as_bytes())
+            .is_err()
+        {
+            break;
+        }
+    }
+    let _ = stream.write_all(b"0\r\n\r\n");
+    assert_eq!(read(&mut stream).status, 408);
+    app.stop();
+    assert_eq!(rows(&*store), (0, 0, 0));
 }

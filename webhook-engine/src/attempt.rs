@@ -2,7 +2,6 @@
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
-use std::time::Duration;
 
 use futures_util::FutureExt as _;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
@@ -13,7 +12,7 @@ use webhook_core::{
     BeginError, BoxFuture, Claimed, ContentDigest, HandlerError, Lend, Reply, canonical_digest,
 };
 
-use crate::built::{Built, Erased};
+use crate::built::{Built, Erased, RunLimits};
 use crate::shared::Shared;
 
 /// What is recorded of an event whose handler ended the transaction itself.
@@ -45,8 +44,8 @@ pub(crate) enum Ended {
     Failed(HandlerError),
     /// Whoever ran it told it to stop.
     Cancelled,
-    /// The transaction stayed open too long.
-    Overran,
+    /// It, or its transaction, took too long; which of them.
+    Overran(&'static str),
     /// The handler panicked.
     Panicked,
     /// The handler succeeded; the transaction is open still.
@@ -104,7 +103,7 @@ impl<L: Ledger> Lender<L> {
         &mut self,
         handler: &Arc<dyn Erased<L::Conn>>,
         claimed: &Claimed,
-        max_transaction: Duration,
+        limits: RunLimits,
         stop: impl Future<Output = ()>,
     ) -> Ended {
         let (begun, has_begun) = oneshot::channel();
@@ -116,16 +115,18 @@ impl<L: Ledger> Lender<L> {
         }
         let overrun = async {
             match has_begun.await {
-                Ok(()) => tokio::time::sleep(max_transaction).await,
+                Ok(()) => tokio::time::sleep(limits.transaction).await,
                 Err(_) => std::future::pending().await,
             }
         };
+        let late = tokio::time::sleep(limits.whole);
         let call = AssertUnwindSafe(async { handler.call(claimed, self).await }).catch_unwind();
         // Dropping `call` half-way may leave a statement running: rolling back ends that first.
         let ended = tokio::select! {
             biased;
             () = stop => Ended::Cancelled,
-            () = overrun => Ended::Overran,
+            () = overrun => Ended::Overran("transaction_overran"),
+            () = late => Ended::Overran("attempt_overran"),
             result = call => match result {
                 Ok(Ok(reply)) => Ended::Replied(reply),
                 Ok(Err(error)) => Ended::Failed(error),
@@ -160,7 +161,7 @@ impl<L: Ledger> Lender<L> {
             Ended::Begin(BeginFault::LeaseLost) => Settled::LeaseLost,
             Ended::Begin(BeginFault::Store(fault)) => Settled::Store(Some(fault)),
             Ended::Cancelled => Settled::Cancelled,
-            Ended::Overran => Settled::Broken("transaction_overran"),
+            Ended::Overran(which) => Settled::Broken(which),
             Ended::Panicked => Settled::Broken("panic"),
         }
     }

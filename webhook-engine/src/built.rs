@@ -28,6 +28,7 @@ pub(crate) struct Built<C> {
     pub(crate) acknowledge_within: Duration,
     pub(crate) inline_deadline: Duration,
     pub(crate) max_transaction: Duration,
+    pub(crate) max_attempt: Duration,
     pub(crate) lease: Duration,
     pub(crate) concurrency: u32,
     pub(crate) max_failures: u32,
@@ -39,6 +40,15 @@ pub(crate) struct Built<C> {
     pub(crate) completed_payloads: Duration,
     pub(crate) other_payloads: Duration,
     pub(crate) handlers: HashMap<&'static str, Arc<dyn Erased<C>>>,
+}
+
+/// How long a run may take.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct RunLimits {
+    /// From start to end.
+    pub(crate) whole: Duration,
+    /// From the moment its transaction is open.
+    pub(crate) transaction: Duration,
 }
 
 /// A handler without its provider type.
@@ -71,6 +81,14 @@ impl<C> Built<C> {
         }
     }
 
+    /// Bounds of one run of a handler.
+    pub(crate) fn run_limits(&self) -> RunLimits {
+        RunLimits {
+            whole: self.max_attempt,
+            transaction: self.max_transaction,
+        }
+    }
+
     /// The types workers of this process can run: inline ones too, since they may have fallen back.
     pub(crate) fn event_types(&self) -> Arc<[String]> {
         self.handlers
@@ -93,6 +111,7 @@ impl<C> Built<C> {
             self.acknowledge_within,
             self.inline_deadline,
             self.max_transaction,
+            self.max_attempt,
             self.backoff.first,
         ];
         if positive.iter().any(Duration::is_zero) {

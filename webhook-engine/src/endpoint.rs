@@ -5,7 +5,9 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use webhook_core::{ClaimScope, DataMap, Handler, Provider, Redelivery, Spec, Window, WindowError};
+use webhook_core::{
+    ClaimScope, DataMap, Handler, Mode, Provider, Redelivery, Spec, Window, WindowError,
+};
 
 use crate::backoff::Backoff;
 use crate::built::{Built, Erase, Erased};
@@ -34,6 +36,7 @@ struct Settings {
     acknowledge_within: Option<Duration>,
     inline_deadline: Option<Duration>,
     max_transaction: Option<Duration>,
+    max_attempt: Option<Duration>,
     lease: Option<Duration>,
     concurrency: Option<u32>,
     max_failures: Option<u32>,
@@ -119,6 +122,14 @@ impl<P: Provider, C: Send + 'static> Endpoint<P, C> {
     #[must_use]
     pub fn max_transaction(mut self, limit: Duration) -> Self {
         self.settings.max_transaction = Some(limit);
+        self
+    }
+
+    /// Longest run of a handler. Default: 15 minutes. A handler that hangs, waiting for a peer without a
+    /// timeout, is then a failed attempt, and its place is free again.
+    #[must_use]
+    pub fn max_attempt(mut self, limit: Duration) -> Self {
+        self.settings.max_attempt = Some(limit);
         self
     }
 
@@ -239,6 +250,12 @@ impl<P: Provider, C: Send + 'static> Endpoint<P, C> {
         if by_type.is_empty() {
             return Err(fault("no handler: add `.on(..)`".to_owned()));
         }
+        let is_inline = |handler: &Arc<dyn Erased<C>>| handler.spec().mode == Mode::Inline;
+        if settings.ordered_by.is_some() && by_type.values().any(is_inline) {
+            return Err(fault(
+                "`ordered_by` orders what workers run: its handlers cannot be `inline`".to_owned(),
+            ));
+        }
         let keys = keys
             .load(spec.secret())
             .map_err(|error| fault(error.to_string()))?;
@@ -270,6 +287,7 @@ impl<P: Provider, C: Send + 'static> Endpoint<P, C> {
                 .unwrap_or(Duration::from_millis(1500)),
             inline_deadline: settings.inline_deadline.unwrap_or(Duration::from_secs(2)),
             max_transaction,
+            max_attempt: settings.max_attempt.unwrap_or(Duration::from_mins(15)),
             lease,
             concurrency: settings.concurrency.unwrap_or(4),
             max_failures: settings.max_failures.unwrap_or(10),

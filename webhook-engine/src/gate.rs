@@ -41,14 +41,14 @@ pub(crate) async fn admit<L: Ledger>(
     }
     let judged = match judged {
         Ok(judged) => judged,
-        Err(rejection) => return refuse(rejection.into()),
+        Err(rejection) => return Err(Reception::rejected(rejection)),
     };
     let mut cap = built.max_body_bytes;
     if let Some(rejection) = Option::<Rejection>::from(judged.freshness()) {
         debug_assert_ne!(judged.freshness(), Freshness::Fresh);
         cap = cap.min(Evidence::MAX_BODY_BYTES);
         if announced > cap as u64 || !shared.evidence.take() {
-            return refuse(rejection.into());
+            return Err(Reception::rejected(rejection));
         }
     }
     let keys = match &built.keys {
@@ -62,9 +62,7 @@ pub(crate) async fn admit<L: Ledger>(
             }
         }
     };
-    judged
-        .keyed(&keys, now, cap)
-        .or_else(|rejection| refuse(rejection.into()))
+    judged.keyed(&keys, now, cap).map_err(Reception::rejected)
 }
 
 /// No content coding, or `identity`: what is verified is what was sent.

@@ -67,7 +67,7 @@ impl<L: Ledger> EndpointHandle<L> {
 
     /// The answer to a rejection while the body arrived.
     pub fn rejected(&self, rejection: Rejection) -> Reception {
-        self.0.reception(rejection.into())
+        Reception::rejected(rejection)
     }
 
     /// The standard answer to `outcome`.
@@ -80,6 +80,10 @@ impl<L: Ledger> EndpointHandle<L> {
         let span = tracing::Span::current();
         span.record("outcome", reception.outcome.as_str());
         span.record("status", reception.response.status);
+        if let Some(rejection) = &reception.rejection {
+            span.record("reason", tracing::field::display(rejection));
+            telemetry::outside_window(self.name(), rejection);
+        }
         telemetry::delivery(
             self.name(),
             self.provider(),

@@ -62,7 +62,7 @@ async fn attempt<L: Ledger>(site: &Site<L>, event: NewEvent, deadline: Instant) 
     let mut lender = Lender::opened(shared, lease, limits, tx, place);
     let late = tokio::time::sleep_until(deadline);
     let ended = lender
-        .run(handler, &claimed, built.inline_deadline, late)
+        .run(handler, &claimed, built.run_limits(), late)
         .await;
     let settled = lender.settle(ended, canonical).await;
     let name = handler.spec().name;

@@ -1,7 +1,7 @@
 //! What goes back over the wire, for any HTTP adapter.
 
 use bytes::Bytes;
-use webhook_core::{Answer, Handshake, Outcome, Reply};
+use webhook_core::{Answer, Handshake, Outcome, Rejection, Reply};
 
 /// An answer to a delivery.
 ///
@@ -27,6 +27,8 @@ pub struct Reception {
     pub outcome: Outcome,
     /// For the sender.
     pub response: Response,
+    /// For the span: why it was refused, in the words of a closed list.
+    pub(crate) rejection: Option<Rejection>,
 }
 
 impl Reception {
@@ -37,7 +39,20 @@ impl Reception {
             Answer::Refused(status) => Response::refusal(status, None),
             Answer::Unavailable => Response::refusal(503, Some(rand::random_range(2..=10))),
         };
-        Self { outcome, response }
+        Self {
+            outcome,
+            response,
+            rejection: None,
+        }
+    }
+
+    /// The answer to a rejection.
+    pub(crate) fn rejected(rejection: Rejection) -> Self {
+        Self {
+            rejection: Some(rejection),
+            // Never a success: the status does not matter.
+            ..Self::of(rejection.into(), 200)
+        }
     }
 
     /// The answer to a handshake.
@@ -50,6 +65,7 @@ impl Reception {
                 retry_after_secs: None,
                 body: handshake.body,
             },
+            rejection: None,
         }
     }
 
@@ -62,6 +78,7 @@ impl Reception {
                 body: reply.body().clone(),
                 ..Response::empty(success)
             },
+            rejection: None,
         }
     }
 }

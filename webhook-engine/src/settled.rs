@@ -16,8 +16,9 @@ pub(crate) fn outcome(endpoint: &str, claim: Claim) -> (Outcome, Option<Reply>) 
         }
         Claim::Revived => (Outcome::Revived, None),
         Claim::Stored => (Outcome::Accepted, None),
-        // `InFlight`, and whatever a ledger may say that is none of the above: somebody has it.
-        _ => (Outcome::InFlight, None),
+        Claim::InFlight => (Outcome::InFlight, None),
+        // Not understood is not acknowledged.
+        _ => (Outcome::StoreUnavailable, None),
     }
 }
 

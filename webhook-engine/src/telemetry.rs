@@ -3,8 +3,8 @@
 
 use std::time::Duration;
 
-use webhook_core::Outcome;
 use webhook_core::ledger::Pruned;
+use webhook_core::{Outcome, Rejection};
 
 /// One delivery was answered.
 pub(crate) fn delivery(endpoint: &str, provider: &'static str, outcome: Outcome, took: Duration) {
@@ -34,6 +34,24 @@ pub(crate) fn verified(endpoint: &str, key_id: Option<&str>, skew_secs: Option<i
             metrics::histogram!("webhook_skew_seconds", "endpoint" => endpoint).record(skew as f64);
         }
     }
+}
+
+/// An authentic delivery was refused for its time: the skew that an operator wants to see. What
+/// strangers claim is not recorded.
+pub(crate) fn outside_window(endpoint: &str, rejection: &Rejection) {
+    #[expect(clippy::cast_precision_loss, reason = "timestamps are far below 2^52")]
+    let skew = match *rejection {
+        Rejection::Stale {
+            by_secs,
+            authentic: true,
+        } => by_secs as f64,
+        Rejection::Future {
+            by_secs,
+            authentic: true,
+        } => -(by_secs as f64),
+        _ => return,
+    };
+    metrics::histogram!("webhook_skew_seconds", "endpoint" => endpoint.to_owned()).record(skew);
 }
 
 /// One attempt of a handler ended.

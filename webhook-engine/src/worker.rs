@@ -166,7 +166,7 @@ async fn run<L: Ledger>(
         }
     };
     let ended = lender
-        .run(handler, &claimed, built.max_transaction, stop)
+        .run(handler, &claimed, built.run_limits(), stop)
         .await;
     let settled = lender.settle(ended, canonical).await;
     telemetry::attempt(
@@ -259,7 +259,7 @@ async fn record<L: Ledger>(
         },
     };
     tracing::warn!(
-        endpoint = %built.name, handler = name, failures, error = %failure.error,
+        endpoint = %built.name, handler = name, counted = failure.counted, error = %failure.error,
         dead = matches!(failure.next, Next::Dead { .. }), "attempt failed"
     );
     if matches!(failure.next, Next::Dead { .. }) {

@@ -7,12 +7,17 @@ use webhook_core::ledger::Ledger;
 use webhook_core::{Head, Outcome, Verifier};
 use webhook_engine::{EndpointHandle, Reception};
 
-/// The answer, and whether the connection can be used again.
+/// The answer, and what of the request's body was not read. With an unread body the connection
+/// cannot be used again.
 pub(crate) struct Delivered {
     pub(crate) reception: Reception,
-    pub(crate) body_is_read: bool,
+    pub(crate) unread: Option<Payload>,
 }
 
+/// Every chunk costs a turn of the event loop, however small it is: beyond this many of them they must
+/// hold so many bytes on average.
+const FREE_CHUNKS: usize = 2048;
+const LEAST_CHUNK: usize = 64;
 /// Most bytes of a refused body that are read and forgotten so that the sender sees the answer
 /// instead of a reset connection.
 const LINGER_BYTES: usize = 2 * 1024 * 1024;
@@ -51,7 +56,7 @@ pub(crate) async fn deliver<L: Ledger>(
     };
     Delivered {
         reception,
-        body_is_read: true,
+        unread: None,
     }
 }
 
@@ -64,6 +69,7 @@ async fn read<L: Ledger>(
     let share = endpoint.budget().open();
     let late = tokio::time::sleep(endpoint.body_timeout());
     tokio::pin!(late);
+    let (mut chunks, mut bytes) = (0usize, 0usize);
     loop {
         let chunk: Bytes = tokio::select! {
             biased;
@@ -75,6 +81,11 @@ async fn read<L: Ledger>(
                 Some(Err(_)) => return Err(endpoint.reception(Outcome::Incomplete)),
             },
         };
+        chunks = chunks.saturating_add(1);
+        bytes = bytes.saturating_add(chunk.len());
+        if chunks > FREE_CHUNKS && bytes.div_euclid(chunks) < LEAST_CHUNK {
+            return Err(endpoint.reception(Outcome::TooSlow));
+        }
         share
             .charge(chunk.len())
             .map_err(|_| endpoint.reception(Outcome::Overloaded))?;
@@ -99,6 +110,6 @@ async fn refused(reception: Reception, mut payload: Payload) -> Delivered {
     let drained = tokio::time::timeout(std::time::Duration::from_secs(1), drain).await;
     Delivered {
         reception,
-        body_is_read: drained.unwrap_or(false),
+        unread: (!drained.unwrap_or(false)).then_some(payload),
     }
 }

@@ -1,9 +1,14 @@
 //! Routes: one POST resource an endpoint.
 
+use std::convert::Infallible;
+use std::pin::Pin;
+use std::task::{Context, Poll};
 use std::time::Instant;
 
+use actix_web::body::{BodySize, MessageBody};
 use actix_web::dev::{AppService, HttpServiceFactory};
 use actix_web::http::header;
+use actix_web::web::Bytes;
 use actix_web::{HttpRequest, HttpResponse, Resource, web};
 use tracing::Instrument as _;
 use tracing::field::Empty;
@@ -42,6 +47,7 @@ async fn handle<L: Ledger>(
         event_id = Empty,
         event_type = Empty,
         key_id = Empty,
+        reason = Empty,
     );
     async {
         let delivered = deliver(&endpoint, &request, payload).await;
@@ -65,8 +71,36 @@ fn respond(delivered: Delivered) -> HttpResponse {
     if let Some(secs) = response.retry_after_secs {
         builder.insert_header((header::RETRY_AFTER, secs.to_string()));
     }
-    if !delivered.body_is_read {
+    if delivered.unread.is_some() {
         builder.force_close();
     }
-    builder.body(response.body)
+    builder.body(Answer {
+        bytes: response.body,
+        _unread: delivered.unread,
+    })
+}
+
+/// A body, and the request's unread one beside it until it is sent.
+///
+/// actix-http closes the connection after an answer only if the request's payload is still there: one
+/// that was dropped, and sent in chunks, it drains without end.
+struct Answer {
+    bytes: Bytes,
+    _unread: Option<web::Payload>,
+}
+
+impl MessageBody for Answer {
+    type Error = Infallible;
+
+    fn size(&self) -> BodySize {
+        BodySize::Sized(self.bytes.len() as u64)
+    }
+
+    fn poll_next(
+        mut self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+    ) -> Poll<Option<Result<Bytes, Infallible>>> {
+        let bytes = std::mem::take(&mut self.bytes);
+        Poll::Ready((!bytes.is_empty()).then_some(Ok(bytes)))
+    }
 }

@@ -245,7 +245,7 @@ mod tests {
                     Some(1001) => Err(internal(StoreFault::Unreadable)),
                     Some(1002) => Err(unavailable(StoreFault::Silent)),
                     Some(1003) => panic!("a fault in the statement's task"),
-                    _ => Ok(calls.iter().map(|number| number * 2).collect()),
+                    _ => Ok(calls.iter().map(|number| number.wrapping_mul(2)).collect()),
                 }
             })
         }

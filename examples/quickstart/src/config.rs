@@ -12,10 +12,16 @@ pub(crate) struct Config {
 
 /// Where each endpoint's keys come from.
 pub(crate) struct EndpointKeys {
-    pub(crate) stripe: Keys,
-    pub(crate) github: Keys,
-    pub(crate) slack: Keys,
-    pub(crate) custom: Keys,
+    pub(crate) stripe: EndpointKey,
+    pub(crate) github: EndpointKey,
+    pub(crate) slack: EndpointKey,
+    pub(crate) custom: EndpointKey,
+}
+
+/// Keys, and whether they were made up: then requests signed with them may be shown.
+pub(crate) struct EndpointKey {
+    pub(crate) keys: Keys,
+    pub(crate) is_made_up: bool,
 }
 
 impl Config {
@@ -29,19 +35,35 @@ impl Config {
                 github: list("GITHUB_WEBHOOK_SECRETS", "")?,
                 slack: list("SLACK_SIGNING_SECRETS", "")?,
                 custom: match setting("CUSTOM_WEBHOOK_KEYS")? {
-                    Some(_) => Keys::env_named("CUSTOM_WEBHOOK_KEYS"),
-                    None => Keys::new([KeyConfig::new(random_secret("")).id("demo")]),
+                    Some(_) => EndpointKey::given(Keys::env_named("CUSTOM_WEBHOOK_KEYS")),
+                    None => EndpointKey::made_up(KeyConfig::new(random_secret("")).id("demo")),
                 },
             },
         })
     }
 }
 
+impl EndpointKey {
+    fn given(keys: Keys) -> Self {
+        Self {
+            keys,
+            is_made_up: false,
+        }
+    }
+
+    fn made_up(key: KeyConfig) -> Self {
+        Self {
+            keys: Keys::new([key]),
+            is_made_up: true,
+        }
+    }
+}
+
 /// The variable's secrets if it is set, even to nothing: `build()` then says what is wrong with them.
-fn list(var: &str, prefix: &str) -> Result<Keys, VarError> {
+fn list(var: &str, prefix: &str) -> Result<EndpointKey, VarError> {
     Ok(match setting(var)? {
-        Some(_) => Keys::env_list(var),
-        None => Keys::new([KeyConfig::new(random_secret(prefix))]),
+        Some(_) => EndpointKey::given(Keys::env_list(var)),
+        None => EndpointKey::made_up(KeyConfig::new(random_secret(prefix))),
     })
 }
 

@@ -42,6 +42,14 @@ async fn main() -> Result<(), AnyError> {
         .set_buckets_for_metric(Matcher::Suffix("_seconds".to_owned()), &SECONDS)?
         .install_recorder()?;
     webhook_actix::describe_metrics();
+    // The recorder buffers what nobody scrapes.
+    let recorder = metrics.clone();
+    actix_web::rt::spawn(async move {
+        loop {
+            actix_web::rt::time::sleep(Duration::from_secs(5)).await;
+            recorder.run_upkeep();
+        }
+    });
     let config = Config::from_env()?;
     let database = Database::open(&config.database_url).await?;
     let pages = pages::State {
@@ -75,7 +83,6 @@ where
     L::Conn: Effects,
 {
     let webhooks = mount(ledger, &config.keys)?;
-    webhooks.start().await?;
     let app = webhooks.clone();
     let server = HttpServer::new(move || {
         App::new()
@@ -84,6 +91,7 @@ where
             .service(app.clone())
     })
     .bind(&config.bind)?;
+    webhooks.start().await?;
     for address in server.addrs() {
         println!("listening on http://{address}");
         samples::print(&address, &config.keys)?;
@@ -101,23 +109,23 @@ where
     let stripe = Stripe::any_mode().any_account();
     let webhooks = Webhooks::builder(ledger)
         .endpoint(
-            Endpoint::at("/webhooks/stripe", stripe, keys.stripe.clone())
+            Endpoint::at("/webhooks/stripe", stripe, keys.stripe.keys.clone())
                 .lease(LEASE)
                 .on(handlers::on_stripe),
         )
         .endpoint(
-            Endpoint::at("/webhooks/github", GitHub, keys.github.clone())
+            Endpoint::at("/webhooks/github", GitHub, keys.github.keys.clone())
                 .lease(LEASE)
                 .repeats(Repeats::Quarantine)
                 .on(handlers::on_github),
         )
         .endpoint(
-            Endpoint::at("/webhooks/slack", Slack, keys.slack.clone())
+            Endpoint::at("/webhooks/slack", Slack, keys.slack.keys.clone())
                 .lease(LEASE)
                 .on(handlers::on_slack),
         )
         .endpoint(
-            Endpoint::at("/webhooks/custom", Timestamped, keys.custom.clone())
+            Endpoint::at("/webhooks/custom", Timestamped, keys.custom.keys.clone())
                 .named("custom")
                 .lease(LEASE)
                 .on(handlers::on_note)

@@ -32,11 +32,7 @@ async fn metrics(state: web::Data<State>) -> impl Responder {
 }
 
 async fn recent(state: web::Data<State>) -> actix_web::Result<impl Responder> {
-    let effects = state
-        .database
-        .recent()
-        .await
-        .map_err(error::ErrorServiceUnavailable)?;
+    let effects = state.database.recent().await.map_err(unavailable)?;
     Ok(web::Json(effects))
 }
 
@@ -58,8 +54,13 @@ async fn count(state: web::Data<State>, request: HttpRequest) -> actix_web::Resu
         .database
         .count(endpoint, &id)
         .await
-        .map_err(error::ErrorServiceUnavailable)?;
+        .map_err(unavailable)?;
     Ok(HttpResponse::Ok()
         .insert_header(ContentType::json())
         .body(json!({ "count": count }).to_string()))
+}
+
+/// The database's words are not for whoever asks.
+fn unavailable(_: sqlx::Error) -> actix_web::Error {
+    error::ErrorServiceUnavailable("the database is not there\n")
 }

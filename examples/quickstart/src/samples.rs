@@ -3,26 +3,33 @@
 use std::net::SocketAddr;
 
 use serde_json::json;
-use webhook_actix::{Clock as _, DynProvider, Keys, KeysError, Signing, SystemClock};
+use webhook_actix::{Clock as _, DynProvider, KeysError, Signing, SystemClock};
 use webhook_github::GitHub;
 use webhook_slack::Slack;
 use webhook_stripe::Stripe;
 use webhook_timestamped::Timestamped;
 
-use crate::config::EndpointKeys;
+use crate::config::{EndpointKey, EndpointKeys};
 
 struct Sample<'s> {
     endpoint: &'static str,
     provider: &'s dyn DynProvider,
-    keys: &'s Keys,
+    key: &'s EndpointKey,
     body: serde_json::Value,
     headers: Vec<(&'static str, String)>,
 }
 
-/// Print one line for each endpoint. They are fresh for five minutes.
+/// Print one line for each endpoint whose secret was made up for this run: a request signed with a real
+/// secret has no business in a log. They are fresh for five minutes.
 pub(crate) fn print(address: &SocketAddr, keys: &EndpointKeys) -> Result<(), KeysError> {
-    println!("\nTry it (signatures are fresh for five minutes):");
-    for sample in samples(keys) {
+    let mut samples = samples(keys)
+        .into_iter()
+        .filter(|sample| sample.key.is_made_up)
+        .peekable();
+    if samples.peek().is_some() {
+        println!("\nTry it (signatures are fresh for five minutes):");
+    }
+    for sample in samples {
         println!("\n{}", sample.curl(address)?);
     }
     println!("\nThen look at http://{address}/effects\n");
@@ -35,7 +42,7 @@ fn samples(keys: &EndpointKeys) -> [Sample<'_>; 4] {
         Sample {
             endpoint: "stripe",
             provider: &STRIPE,
-            keys: &keys.stripe,
+            key: &keys.stripe,
             body: json!({
                 "id": format!("evt_{unique}"), "object": "event", "type": "invoice.paid", "livemode": false,
                 "data": {"object": {"id": format!("in_{unique}"), "object": "invoice", "amount_paid": 4200, "currency": "eur"}},
@@ -45,7 +52,7 @@ fn samples(keys: &EndpointKeys) -> [Sample<'_>; 4] {
         Sample {
             endpoint: "github",
             provider: &GitHub,
-            keys: &keys.github,
+            key: &keys.github,
             body: json!({"zen": "Keep it logically awesome.", "hook_id": 1, "hook": {"id": 1, "active": true}, "nonce": unique}),
             headers: vec![
                 ("X-GitHub-Event", "ping".to_owned()),
@@ -55,7 +62,7 @@ fn samples(keys: &EndpointKeys) -> [Sample<'_>; 4] {
         Sample {
             endpoint: "slack",
             provider: &Slack,
-            keys: &keys.slack,
+            key: &keys.slack,
             body: json!({
                 "type": "event_callback", "event_id": format!("Ev{unique}"), "team_id": "T0DEMO", "api_app_id": "A0DEMO",
                 "event": {"type": "app_mention", "user": "U0DEMO", "text": "hello", "channel": "C0DEMO"},
@@ -65,7 +72,7 @@ fn samples(keys: &EndpointKeys) -> [Sample<'_>; 4] {
         Sample {
             endpoint: "custom",
             provider: &Timestamped,
-            keys: &keys.custom,
+            key: &keys.custom,
             body: json!({"id": format!("note_{unique}"), "type": "note.created", "data": {"text": "hello"}}),
             headers: vec![],
         },
@@ -77,7 +84,11 @@ static STRIPE: Stripe = Stripe::any_mode();
 impl Sample<'_> {
     fn curl(&self, address: &SocketAddr) -> Result<String, KeysError> {
         let body = self.body.to_string();
-        let ring = self.keys.clone().keyring(self.provider.spec().secret())?;
+        let ring = self
+            .key
+            .keys
+            .clone()
+            .keyring(self.provider.spec().secret())?;
         let signing = Signing::new(&ring, body.as_bytes(), SystemClock::default().unix_secs());
         let mut line = format!(
             "curl -i http://{address}/webhooks/{} -H 'Content-Type: application/json'",

@@ -295,7 +295,10 @@ async fn with_a_running_statement<S: Store>(
 
 /// X6: the deadline has passed and the caller has been answered.
 async fn a5_a_running_statement_is_ended_by_a_rollback<S: Store>(store: Arc<S>) {
-    with_a_running_statement(&*store, async |tx| drop(tx.rollback().await)).await;
+    with_a_running_statement(&*store, async |tx| {
+        tx.rollback().await;
+    })
+    .await;
 }
 
 async fn a5_a_running_statement_is_ended_by_a_drop<S: Store>(store: Arc<S>) {

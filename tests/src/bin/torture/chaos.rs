@@ -108,6 +108,10 @@ impl<'a> Chaos<'a> {
     }
 
     fn cause(&mut self, mishap: Mishap, who: usize, receivers: &mut Receivers) {
+        let concerns_receiver = matches!(mishap, Mishap::Kill | Mishap::Orderly | Mishap::Stop);
+        if concerns_receiver && !receivers.is_running(who) {
+            return;
+        }
         self.journal.note(&format!("{mishap:?} {who}"));
         match mishap {
             Mishap::Kill => {

@@ -167,7 +167,8 @@ impl Load {
             event.key, event.kind
         ));
         let is_acknowledged = matches!(status, Some(200..=299));
-        if !is_acknowledged && !matches!(status, None | Some(503)) {
+        // 408: it stood still between the connection and the request.
+        if !is_acknowledged && !matches!(status, None | Some(408 | 503)) {
             let finding = format!("{} was answered with {status:?}", event.key);
             self.0.findings.lock().unwrap().push(finding);
         }

@@ -60,6 +60,10 @@ impl Receivers {
         self.running.len()
     }
 
+    pub(crate) fn is_running(&self, number: usize) -> bool {
+        self.running[number].is_some()
+    }
+
     /// Start this one if it is down, and wait until it listens. It may need several attempts while the
     /// database is away.
     pub(crate) fn revive(&mut self, number: usize) {
