@@ -8,6 +8,9 @@ use crate::torture;
 /// What was asked for.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Task {
+    Bench {
+        arguments: Vec<OsString>,
+    },
     Check,
     Ci,
     Help,
@@ -35,6 +38,7 @@ impl Task {
         let name = words.next().ok_or("which task?")?;
         let rest: Vec<OsString> = words.collect();
         match name.to_str() {
+            Some("bench") => Ok(Self::Bench { arguments: rest }),
             Some("check") => without_arguments(Self::Check, "check", &rest),
             Some("ci") => without_arguments(Self::Ci, "ci", &rest),
             Some("help" | "-h" | "--help") => Ok(Self::Help),
@@ -82,6 +86,9 @@ tasks:
                             ARGS also a minute of torture
   check                     formatting, lints, docs, each feature alone, dependencies
   ci                        check, then test
+  bench [ROW..] [--quick] [--json]
+                            measure all rows of BENCHMARKS.md, or these; --quick only
+                            proves that they run
   sdk                       send requests signed by the official Python libraries, and
                             mutations of them, to the quickstart
   postgres [--] [CMD ARGS..]  run CMD with TEST_DATABASE_URL naming a throw-away

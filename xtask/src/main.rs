@@ -1,4 +1,4 @@
-//! Project tasks: `cargo xtask test`, `check`, `ci`, `sdk`, `postgres` and `torture`.
+//! Project tasks: `cargo xtask test`, `check`, `ci`, `bench`, `sdk`, `postgres` and `torture`.
 //!
 //! What needs a database gets a throw-away PostgreSQL cluster of its own, see
 //! [`postgres`]. Nothing has to be installed or started by hand.
@@ -7,6 +7,7 @@ use std::env;
 use std::process::ExitCode;
 
 mod args;
+mod bench;
 mod check;
 mod command;
 mod failure;
@@ -36,6 +37,7 @@ fn main() -> ExitCode {
 
 fn run() -> Result<(), Failure> {
     match Task::parse(env::args_os().skip(1)).map_err(Failure::Usage)? {
+        Task::Bench { arguments } => bench::run(&arguments),
         Task::Check => check::check(),
         Task::Ci => {
             check::check()?;
