@@ -99,11 +99,11 @@ impl Delivery {
 
     /// The whole request as HTTP/1.1.
     pub fn to_http(&self) -> Bytes {
-        let fields = self.fields.iter();
-        let fields: String = fields
-            .map(|(name, value)| format!("{name}: {value}\r\n"))
-            .collect();
-        let mut request = format!("POST {PATH} HTTP/1.1\r\n{fields}\r\n").into_bytes();
+        let mut request = format!("POST {PATH} HTTP/1.1\r\n").into_bytes();
+        for (name, value) in &self.fields {
+            request.extend_from_slice(format!("{name}: {value}\r\n").as_bytes());
+        }
+        request.extend_from_slice(b"\r\n");
         request.extend_from_slice(&self.body);
         request.into()
     }

@@ -17,7 +17,7 @@ pub struct Case<'c> {
 pub struct Laps<const N: usize>(Vec<[f64; N]>);
 
 /// Let every case run for one chunk a round. Each round begins with another case.
-pub fn race<'c, const N: usize>(effort: Effort, mut cases: [Case<'c>; N]) -> Laps<N> {
+pub fn race<const N: usize>(effort: Effort, mut cases: [Case<'_>; N]) -> Laps<N> {
     for case in &mut cases {
         case.calibrate(effort.chunk);
     }

@@ -8,11 +8,11 @@ pub const MAX_HEAD_BYTES: usize = 16 * 1024;
 pub const MAX_CANDIDATES: usize = 16;
 /// Most keys of one keyring. Every key a request may try costs one MAC over its body.
 pub const MAX_KEYS: usize = 4;
-/// Shortest secret accepted, in bytes after decoding. Below it a secret is a typing error.
+/// Shortest secret accepted, in bytes. Below it a secret is a typing error.
 pub const MIN_SECRET_BYTES: usize = 8;
-/// Secrets shorter than this are accepted with a warning, in bytes after decoding.
+/// Secrets shorter than this are accepted with a warning, in bytes.
 pub const ADVISED_SECRET_BYTES: usize = 24;
-/// Longest key id, event id, event type and account, in bytes.
+/// Longest event id, event type and account, in bytes. Key ids are at most 64.
 pub const MAX_ID_BYTES: usize = 255;
 /// Most digits of a timestamp.
 pub const MAX_TIMESTAMP_DIGITS: usize = 15;

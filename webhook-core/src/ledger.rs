@@ -18,7 +18,9 @@ mod operator;
 mod registration;
 mod retention;
 
-pub use attempt::{Committed, Completion, Failure, Inline, Next, RolledBack, TxLimits};
+pub use attempt::{
+    Committed, Completion, Failure, Inline, Next, RolledBack, TRANSACTION_ESCAPED, TxLimits,
+};
 pub use check::{Check, CheckVerdict};
 pub use fault::{LedgerError, LedgerFault};
 pub use lease::{FencingToken, Lease, Leased, StoredEvent, Take, Taken};

@@ -69,6 +69,8 @@ pub struct HeldEvent {
     pub payload: Option<Bytes>,
     /// The reply of an inline handler.
     pub reply: Option<Reply>,
+    /// Its handler ended the transaction itself: the effect may stand, and only an operator runs it again.
+    pub has_escaped: bool,
 }
 
 /// What a delivery is whose claim keys are held.
@@ -106,7 +108,7 @@ impl NewEvent {
     /// |---|---|---|---|---|
     /// | known | same | same | completed | duplicate |
     /// | known | same | same | pending, processing | in flight |
-    /// | known | same | same | dead, ignored | revives it, unless it would be ignored again |
+    /// | known | same | same | dead, ignored | revives it, unless it would be ignored again or its effect may stand |
     /// | known | same | another | any | quarantined: relabelled |
     /// | known | another | any | any | quarantined: content mismatch |
     /// | new | known | another | any | quarantined: relabelled |
@@ -197,6 +199,7 @@ impl NewEvent {
             State::Ignored if self.first_state() == State::Ignored => {
                 Verdict::Duplicate { reply: None }
             }
+            State::Dead if first.has_escaped => Verdict::Duplicate { reply: None },
             State::Dead | State::Ignored => Verdict::Revive(first.inbox),
             State::Pending | State::Processing => Verdict::InFlight,
         }

@@ -71,6 +71,7 @@ fn held(event: &NewEvent, state: State) -> HeldEvent {
         canonical: None,
         payload: Some(event.payload().clone()),
         reply: None,
+        has_escaped: false,
     }
 }
 
@@ -301,6 +302,17 @@ fn d4_an_account_that_is_not_the_keys_tenant_is_refused() {
         event(r#","account":"rival""#).unwrap_err(),
         InvalidEvent::Account
     );
+}
+
+#[test]
+fn a3_an_event_whose_effect_may_stand_is_not_revived() {
+    let event = Sent::by(&Ticket).ticket(r#"{"id":"1","type":"a"}"#);
+    let first = HeldEvent {
+        has_escaped: true,
+        ..held(&event, State::Dead)
+    };
+    let verdict = event.judge(Some(&Holder::Event(first)), None);
+    assert_eq!(verdict, Verdict::Duplicate { reply: None });
 }
 
 #[test]

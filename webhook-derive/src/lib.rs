@@ -101,7 +101,7 @@ mod span;
 /// }
 ///
 /// /// Inside the request, with a body to answer.
-/// #[webhook(provider = Slack, event = "command", inline, at_least_once)]
+/// #[webhook(provider = Slack, event = "slash_command", inline, at_least_once)]
 /// async fn on_command(_command: Event<Command>) -> Result<Reply, HandlerError> {
 ///     Ok(Reply::json(r#"{"text":"done"}"#))
 /// }

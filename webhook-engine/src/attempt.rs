@@ -15,9 +15,6 @@ use webhook_core::{
 use crate::built::{Built, Erased, RunLimits};
 use crate::shared::Shared;
 
-/// What is recorded of an event whose handler ended the transaction itself.
-pub(crate) const ESCAPED: &str = "transaction_escaped";
-
 /// Opens the attempt's transaction when the handler asks for it, and keeps it for the completion.
 pub(crate) struct Lender<L: Ledger> {
     ledger: L,

@@ -111,14 +111,15 @@ impl<P: Provider, C: Send + 'static> Endpoint<P, C> {
         self
     }
 
-    /// Longest time from the last byte to the answer in inline mode. Default: 2 s.
+    /// Longest run of an inline handler, with its claim and from the last byte on. Default: 2 s; at most three
+    /// quarters of the lease. Undoing it and leaving the event to the inbox may take `acknowledge_within` more.
     #[must_use]
     pub fn inline_deadline(mut self, limit: Duration) -> Self {
         self.settings.inline_deadline = Some(limit);
         self
     }
 
-    /// Longest transaction of a worker's handler. Default: 5 s; must be under half the lease.
+    /// Longest transaction of a worker's handler. Default: 5 s, or a third of a shorter lease; at most half of it.
     #[must_use]
     pub fn max_transaction(mut self, limit: Duration) -> Self {
         self.settings.max_transaction = Some(limit);
@@ -210,7 +211,8 @@ impl<P: Provider, C: Send + 'static> Endpoint<P, C> {
         self
     }
 
-    /// How long payloads are kept: of completed events, and of dead, ignored and quarantined ones.
+    /// How long payloads are kept: of completed events; and of dead, ignored, and released or
+    /// discarded ones. Quarantine that nobody has decided on stays.
     /// Default: 7 and 30 days.
     #[must_use]
     pub fn keep_payloads_for(mut self, completed: Duration, others: Duration) -> Self {

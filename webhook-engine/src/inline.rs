@@ -3,10 +3,12 @@
 use std::time::Duration;
 
 use tokio::time::Instant;
-use webhook_core::ledger::{Failure, Inline, Lease, Leased, Ledger, LedgerTx as _, Next, TxLimits};
+use webhook_core::ledger::{
+    Failure, Inline, Lease, Leased, Ledger, LedgerTx as _, Next, TRANSACTION_ESCAPED, TxLimits,
+};
 use webhook_core::{Disposition, NewEvent, Outcome, Reply};
 
-use crate::attempt::{ESCAPED, Lender, Settled, bind};
+use crate::attempt::{Lender, Settled, bind};
 use crate::policy::OnFailure;
 use crate::settled::{outcome, unavailable};
 use crate::shared::Site;
@@ -122,7 +124,7 @@ async fn bury<L: Ledger>(site: &Site<L>, lease: Lease, event: NewEvent) -> Ran {
     let ledger = &site.shared.ledger;
     let endpoint = &site.built().name;
     let failure = Failure {
-        error: ESCAPED.to_owned(),
+        error: TRANSACTION_ESCAPED.to_owned(),
         counted: true,
         next: Next::Dead {
             quiet: site.built().backoff.longest,

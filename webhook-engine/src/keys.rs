@@ -19,6 +19,8 @@ enum Origin {
         tenant: Option<Arc<str>>,
     },
     Source(Arc<dyn KeySource>),
+    /// Something was asked of a source that only listed keys can do.
+    Misused(&'static str),
 }
 
 #[derive(Debug, Clone)]
@@ -58,6 +60,8 @@ enum Cause {
     Unnamed(usize),
     #[error("a source of tenants has no keyring of its own")]
     NoKeyring,
+    #[error("`{0}` does nothing for a source of tenants: its keyrings say it themselves")]
+    Misused(&'static str),
     #[error(transparent)]
     Keyring(#[from] KeyringError),
 }
@@ -103,7 +107,7 @@ impl Keys {
         Self(Origin::Source(Arc::new(source)))
     }
 
-    /// Verify with those keys too, sign with none of them. No effect on a source.
+    /// Verify with those keys too, sign with none of them. Not for a source, nor with one: a fault in `build()`.
     #[must_use]
     pub fn retiring(mut self, others: Self) -> Self {
         if let (Origin::Listed { parts, .. }, Origin::Listed { parts: more, .. }) =
@@ -124,17 +128,19 @@ impl Keys {
                 Part::Literal(key) => Part::Literal(key.retiring()),
                 listed @ Part::Env { .. } => listed,
             }));
+            return self;
         }
-        self
+        Self(Origin::Misused("retiring"))
     }
 
-    /// Say whose keys these are: the tenant of every event they verify.
+    /// Say whose keys these are: the tenant of every event they verify. Not for a source: a fault in `build()`.
     #[must_use]
     pub fn tenant(mut self, name: impl Into<Arc<str>>) -> Self {
         if let Origin::Listed { tenant, .. } = &mut self.0 {
             *tenant = Some(name.into());
+            return self;
         }
-        self
+        Self(Origin::Misused("tenant"))
     }
 
     /// The keyring itself, for tools that sign. `format` is the provider's.
@@ -169,6 +175,12 @@ impl Keys {
     pub(crate) fn load(self, format: SecretFormat) -> Result<KeyStore, KeysError> {
         let (parts, tenant) = match self.0 {
             Origin::Source(source) => return Ok(KeyStore::Source(source)),
+            Origin::Misused(what) => {
+                return Err(KeysError {
+                    setting: "key source".to_owned(),
+                    cause: Cause::Misused(what),
+                });
+            }
             Origin::Listed { parts, tenant } => (parts, tenant),
         };
         let setting = parts

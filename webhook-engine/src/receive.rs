@@ -30,7 +30,7 @@ pub(crate) async fn receive<L: Ledger>(site: &Site<L>, verified: Verified<'_>) -
     let skew = verified
         .signed_at()
         .map(|then| shared.now().unix_secs().saturating_sub(then));
-    telemetry::verified(&built.name, key_id, skew, verified.body().len());
+    telemetry::verified(&built.name, verified.key(), skew, verified.body().len());
     let span = tracing::Span::current();
     span.record("key_id", key_id);
     match built.provider.handshake(&verified) {
@@ -64,7 +64,8 @@ fn sort<L: Ledger>(site: &Site<L>, verified: &Verified<'_>) -> Result<Sorted, In
         outcome: None,
     };
     for identity in identities {
-        if identity.is_outside().is_some() {
+        if let Some(why) = identity.is_outside() {
+            telemetry::outside(&built.name, why);
             sorted.outcome = Some(Outcome::Outside);
             continue;
         }

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use webhook_core::ledger::Pruned;
-use webhook_core::{Outcome, Rejection};
+use webhook_core::{MatchedKey, Outcome, Rejection};
 
 /// One delivery was answered.
 pub(crate) fn delivery(endpoint: &str, provider: &'static str, outcome: Outcome, took: Duration) {
@@ -18,9 +18,12 @@ pub(crate) fn delivery(endpoint: &str, provider: &'static str, outcome: Outcome,
 }
 
 /// A delivery was verified under this key, `skew_secs` before (or, negative, after) our clock.
-pub(crate) fn verified(endpoint: &str, key_id: Option<&str>, skew_secs: Option<i64>, bytes: usize) {
+///
+/// A key without an id goes by the beginning of its fingerprint, which is public.
+pub(crate) fn verified(endpoint: &str, key: &MatchedKey, skew_secs: Option<i64>, bytes: usize) {
     let endpoint = endpoint.to_owned();
-    let key = key_id.unwrap_or("unnamed").to_owned();
+    let fingerprint = || key.fingerprint().to_string().chars().take(8).collect();
+    let key = key.id().map_or_else(fingerprint, |id| (**id).to_owned());
     metrics::counter!("webhook_verified_total", "endpoint" => endpoint.clone(), "key" => key)
         .increment(1);
     #[expect(
@@ -34,6 +37,12 @@ pub(crate) fn verified(endpoint: &str, key_id: Option<&str>, skew_secs: Option<i
             metrics::histogram!("webhook_skew_seconds", "endpoint" => endpoint).record(skew as f64);
         }
     }
+}
+
+/// An authentic event is not for this endpoint: `why` is the provider's word for it.
+pub(crate) fn outside(endpoint: &str, why: &'static str) {
+    metrics::counter!("webhook_outside_total", "endpoint" => endpoint.to_owned(), "why" => why)
+        .increment(1);
 }
 
 /// An authentic delivery was refused for its time: the skew that an operator wants to see. What

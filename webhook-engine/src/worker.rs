@@ -7,9 +7,11 @@ use std::time::{Duration, Instant};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use webhook_core::Disposition;
-use webhook_core::ledger::{Completion, Failure, Lease, Leased, Ledger, Next, Take};
+use webhook_core::ledger::{
+    Completion, Failure, Lease, Leased, Ledger, Next, TRANSACTION_ESCAPED, Take,
+};
 
-use crate::attempt::{ESCAPED, Lender, Settled, bind};
+use crate::attempt::{Lender, Settled, bind};
 use crate::built::{Built, Erased};
 use crate::shared::{Served, Shared};
 use crate::{pruner, telemetry};
@@ -234,7 +236,7 @@ async fn record<L: Ledger>(
         Settled::Broken(why) => counted(why.to_owned(), Next::Retry(pause)),
         // Its effect may stand: running it again could double it.
         Settled::Escaped => Failure {
-            error: ESCAPED.to_owned(),
+            error: TRANSACTION_ESCAPED.to_owned(),
             counted: true,
             next: dead,
         },

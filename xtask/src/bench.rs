@@ -16,7 +16,6 @@ use crate::failure::Failure;
 pub(crate) fn run(arguments: &[OsString]) -> Result<(), Failure> {
     let mut bench = cargo([
         "bench",
-        "--quiet",
         "--locked",
         "--package",
         "webhook-benches",

@@ -36,7 +36,7 @@
 //! # What it will not do
 //!
 //! Use a database in memory, a server that forgets (`fsync = off`), or a pooler that hands out sessions
-//! by the transaction. Prune: identities and payloads stay until somebody else deletes them. Log a
+//! by the transaction. Forget anything by itself: `Ledger::prune` is called by the engine. Log a
 //! statement, its own or a handler's.
 
 #[cfg(any(feature = "postgres", feature = "sqlite"))]

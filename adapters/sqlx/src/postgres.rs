@@ -44,7 +44,7 @@ use arrivals::Arrivals;
 
 /// The ledger on PostgreSQL 14 or later: any number of processes share one database.
 ///
-/// It keeps two pools. Claims, leases and records run on one that handlers never touch; handlers'
+/// It keeps two pools, and three connections beside them. Claims, leases and records run on one that handlers never touch; handlers'
 /// transactions run on the other. Its tables are in the schema `webhook` of the database it is given,
 /// beside the application's own, so that a handler's effect and its event's completion commit
 /// together.
@@ -56,8 +56,8 @@ pub struct PostgresLedger {
     inner: Arc<Inner>,
 }
 
-/// How many connections the pools hold at most. The server's `max_connections` must allow for both,
-/// times the number of processes.
+/// How many connections the pools hold at most. The server's `max_connections` must allow for both and
+/// three more, 27 by default, times the number of processes.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct PoolSizes {

@@ -38,6 +38,7 @@ pub(crate) struct KeyRow {
     /// Fetched only where contents must be compared.
     payload: Option<Vec<u8>>,
     was_seen_lately: Option<bool>,
+    has_escaped: Option<bool>,
 }
 
 /// An event as leased.
@@ -120,6 +121,7 @@ impl KeyRow {
             reply: self
                 .reply_type
                 .map(|media_type| Reply::new(media_type, reply)),
+            has_escaped: self.has_escaped.unwrap_or(false),
         })
     }
 }
@@ -194,6 +196,7 @@ from_row!(KeyRow {
     is_payload_kept,
     payload,
     was_seen_lately,
+    has_escaped,
 });
 
 from_row!(LeasedRow {

@@ -76,6 +76,10 @@ pub struct Failure {
     pub next: Next,
 }
 
+/// The [`Failure::error`] of an event whose handler ended the transaction itself. Ledgers tell by it that a
+/// dead event's effect may stand ([`crate::HeldEvent::has_escaped`]).
+pub const TRANSACTION_ESCAPED: &str = "transaction_escaped";
+
 /// What happens to an event after a failed attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "it runs again or it does not")]

@@ -55,7 +55,7 @@ pub enum Release {
 }
 
 /// Which stored events an operator wants to see.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 #[expect(clippy::exhaustive_structs, reason = "an argument list with names")]
 pub struct Search {
     /// Only of this endpoint.
@@ -110,6 +110,20 @@ pub enum Replay {
     Unknown,
     /// Its payload is gone.
     NoPayload,
+}
+
+/// Everything, a hundred at a time.
+impl Default for Search {
+    fn default() -> Self {
+        Self {
+            endpoint: None,
+            state: None,
+            event_type: None,
+            event_id: None,
+            after: None,
+            limit: 100,
+        }
+    }
 }
 
 impl QuarantineId {

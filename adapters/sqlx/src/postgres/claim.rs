@@ -330,7 +330,8 @@ select
     inbox.payload is not null as is_payload_kept,
     case when inbox.digest <> wanted.digest and inbox.canonical is null
         then inbox.payload end as payload,
-    inbox.last_seen_at > pg_catalog.clock_timestamp() - interval '1 minute' as was_seen_lately
+    inbox.last_seen_at > pg_catalog.clock_timestamp() - interval '1 minute' as was_seen_lately,
+    inbox.last_error = 'transaction_escaped' as has_escaped
 from unnest($1::bigint[], $2::bytea[], $3::bytea[]) as wanted(position, key, digest)
 cross join lateral (
     select key, inbox, pruned_at is not null as is_tombstone, digest as tombstone

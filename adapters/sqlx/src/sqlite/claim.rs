@@ -206,7 +206,8 @@ select
     case when inbox.digest <> ?2 and inbox.canonical is null then inbox.payload end as payload,
     inbox.last_seen_at > ",
     now!(),
-    " - 60000 as was_seen_lately
+    " - 60000 as was_seen_lately,
+    last_error = 'transaction_escaped' as has_escaped
 from webhook_claim as claim
 left join webhook_inbox as inbox on inbox.id = claim.inbox
 where claim.key = ?1"
