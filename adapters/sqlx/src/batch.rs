@@ -39,7 +39,7 @@ pub(crate) enum Turn {
 struct Waiting<C, A> {
     call: C,
     answer: oneshot::Sender<Result<A, LedgerError>>,
-    _bytes: OwnedSemaphorePermit,
+    bytes: OwnedSemaphorePermit,
 }
 
 impl<C: Clone + Send + 'static, A: Send + 'static> Batcher<C, A> {
@@ -73,7 +73,7 @@ impl<C: Clone + Send + 'static, A: Send + 'static> Batcher<C, A> {
         let waiting = Waiting {
             call,
             answer,
-            _bytes: bytes,
+            bytes,
         };
         match self.queue.try_send(waiting) {
             Ok(()) => {}
@@ -189,6 +189,8 @@ where
 impl<C, A> Waiting<C, A> {
     /// A caller that went away is told nothing; what it asked for is done all the same.
     fn tell(self, answer: Result<A, LedgerError>) {
+        // Whoever has its answer has left the queue.
+        drop(self.bytes);
         let _ = self.answer.send(answer);
     }
 }
