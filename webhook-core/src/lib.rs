@@ -12,9 +12,13 @@
 
 pub mod bounds;
 pub mod danger;
+#[doc(hidden)]
+pub mod fault_point;
 pub mod ledger;
+pub mod outbox;
 
 mod arguments;
+mod base64;
 mod canonical;
 mod claim;
 mod claimed;
@@ -36,6 +40,7 @@ mod judge;
 mod keyring;
 mod lend;
 mod outcome;
+mod payload;
 mod provider;
 mod reply;
 mod rules;
@@ -55,7 +60,9 @@ pub use clock::Clock;
 pub use data::{DataMap, MissingData};
 pub use digest::ContentDigest;
 pub use envelope::{Algorithm, Candidate, Envelope, Segment, Tag};
-pub use fault::{Disposition, HandlerError, HandlerResult, IntoFault, IntoReply, OrElse};
+#[doc(hidden)]
+pub use fault::{Answered, Said, SaysNothing};
+pub use fault::{Disposition, Fault, HandlerError, HandlerResult, IntoFault, IntoReply, OrElse};
 pub use future::BoxFuture;
 pub use handler::Handler;
 pub use handler_spec::{ConnectionUse, HandlerSpec, Mode};
@@ -68,9 +75,12 @@ pub use identity::{
 pub use inbox_id::InboxId;
 pub use json::json_object;
 pub use judge::Judged;
-pub use keyring::{KeyConfig, KeyFingerprint, Keyring, KeyringError, SecretFormat};
+pub use keyring::{KeyConfig, KeyFingerprint, KeyInfo, Keyring, KeyringError, SecretFormat};
 pub use lend::{BeginError, Lend, Tx};
 pub use outcome::{Answer, Outcome};
+#[doc(hidden)]
+pub use payload::covers;
+pub use payload::{Events, Invalid, Payload, Valid, Validate};
 pub use provider::{DynProvider, Handshake, Provider, Redelivery, Resigns, Spec};
 pub use reply::Reply;
 pub use rules::{HeldEvent, Holder, Quarantine, State, Verdict};
