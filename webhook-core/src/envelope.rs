@@ -4,8 +4,9 @@ use smallvec::SmallVec;
 
 use crate::bounds::MAX_CANDIDATES;
 use crate::head::Malformed;
-use crate::hex;
+use crate::identity::EventId;
 use crate::timestamp::Timestamp;
+use crate::{base64, hex};
 
 /// A message authentication algorithm. More come with the providers that need them.
 #[non_exhaustive]
@@ -15,7 +16,7 @@ pub enum Algorithm {
     HmacSha256,
 }
 
-/// The bytes of one candidate signature, decoded.
+/// The bytes of one signature, decoded.
 #[derive(Debug, Clone, Copy)]
 pub struct Tag {
     bytes: [u8; Self::CAPACITY],
@@ -38,13 +39,16 @@ pub enum Segment<'r> {
     Body,
     /// These bytes: a literal, a header value, the URL.
     Bytes(&'r [u8]),
+    /// The envelope's event id.
+    Id,
     /// The envelope's timestamp, as received.
     Timestamp,
 }
 
-/// A request's claim: perhaps a timestamp, the candidate signatures, and which bytes are signed.
+/// A request's claim: perhaps a timestamp and an id, the candidate signatures, and which bytes are signed.
 #[derive(Debug, Clone)]
 pub struct Envelope<'r> {
+    pub(crate) id: Option<EventId>,
     pub(crate) timestamp: Option<Timestamp<'r>>,
     pub(crate) candidates: SmallVec<[Candidate<'r>; 2]>,
     pub(crate) content: SmallVec<[Segment<'r>; 4]>,
@@ -64,9 +68,41 @@ impl Tag {
 
     /// Decode lower-case hex of exactly the algorithm's length.
     pub fn from_hex(algorithm: Algorithm, text: &str) -> Option<Self> {
+        Self::decode(algorithm, text, hex::decode)
+    }
+
+    /// Decode standard base64 of exactly the algorithm's length, padded, with no unused bit set.
+    pub fn from_base64(algorithm: Algorithm, text: &str) -> Option<Self> {
+        Self::decode(algorithm, text, base64::decode)
+    }
+
+    /// The signature in lower-case hex.
+    pub fn to_hex(&self) -> String {
+        hex::encode(self.as_bytes())
+    }
+
+    /// The signature in standard base64.
+    pub fn to_base64(&self) -> String {
+        base64::encode(self.as_bytes())
+    }
+
+    pub(crate) fn from_hmac_sha256(mac: [u8; 32]) -> Self {
+        let mut bytes = [0; Self::CAPACITY];
+        bytes.iter_mut().zip(mac).for_each(|(to, from)| *to = from);
+        Self {
+            bytes,
+            len: mac.len(),
+        }
+    }
+
+    fn decode(
+        algorithm: Algorithm,
+        text: &str,
+        decode: fn(&[u8], &mut [u8]) -> Option<()>,
+    ) -> Option<Self> {
         let mut bytes = [0; Self::CAPACITY];
         let len = algorithm.tag_len();
-        hex::decode(text.as_bytes(), bytes.get_mut(..len)?)?;
+        decode(text.as_bytes(), bytes.get_mut(..len)?)?;
         Some(Self { bytes, len })
     }
 
@@ -99,6 +135,7 @@ impl<'r> Envelope<'r> {
     /// An envelope over `content`. The body must stand in it exactly once.
     pub fn new(content: impl IntoIterator<Item = Segment<'r>>) -> Self {
         Self {
+            id: None,
             timestamp: None,
             candidates: SmallVec::new(),
             content: content.into_iter().collect(),
@@ -112,6 +149,13 @@ impl<'r> Envelope<'r> {
         self
     }
 
+    /// The event id the sender signed. It counts only if [`Segment::Id`] is in the content.
+    #[must_use]
+    pub fn id(mut self, id: EventId) -> Self {
+        self.id = Some(id);
+        self
+    }
+
     /// Offer one more signature.
     #[must_use]
     pub fn candidate(mut self, candidate: Candidate<'r>) -> Self {
@@ -121,20 +165,26 @@ impl<'r> Envelope<'r> {
 
     /// What no envelope may lack, whatever its provider.
     pub(crate) fn check(&self, timestamped: bool) -> Result<(), Malformed> {
-        let segments = self.content.iter();
-        let bodies = segments
-            .clone()
-            .filter(|one| matches!(one, Segment::Body))
-            .count();
-        let stamps = segments
-            .filter(|one| matches!(one, Segment::Timestamp))
-            .count();
+        let (mut bodies, mut ids, mut stamps) = (0u8, 0u8, 0u8);
+        for segment in &self.content {
+            let count = match segment {
+                Segment::Body => &mut bodies,
+                Segment::Bytes(_) => continue,
+                Segment::Id => &mut ids,
+                Segment::Timestamp => &mut stamps,
+            };
+            *count = count.saturating_add(1);
+        }
         if !(1..=MAX_CANDIDATES).contains(&self.candidates.len()) || bodies != 1 {
             return Err(Malformed::Candidates);
         }
         // An unsigned timestamp must never pass for a fresh one.
         if self.timestamp.is_some() != timestamped || (stamps == 1) != timestamped || stamps > 1 {
             return Err(Malformed::Timestamp);
+        }
+        // Nor an unsigned id for a signed one.
+        if (ids == 1) != self.id.is_some() || ids > 1 {
+            return Err(Malformed::Id);
         }
         Ok(())
     }

@@ -31,6 +31,12 @@ pub enum Malformed {
     /// No candidate signature, or too many.
     #[error("number of candidate signatures is out of bounds")]
     Candidates,
+    /// An id is claimed and not signed, or to be signed and not claimed.
+    #[error("event id and signed content do not agree")]
+    Id,
+    /// The header belongs to another dialect of the scheme than one beside it.
+    #[error("header `{0}` is of another dialect than the others")]
+    Mixed(&'static str),
     /// The header stands more than once where the grammar has one.
     #[error("header `{0}` is repeated")]
     Repeated(&'static str),
@@ -90,16 +96,34 @@ impl<'r> Head<'r> {
     ///
     /// [`Malformed::Missing`], [`Malformed::Repeated`] or, for other bytes, [`Malformed::Grammar`].
     pub fn one(&self, name: &'static str) -> Result<&'r str, Malformed> {
-        let mut values = self.all(name);
-        let value = values.next().ok_or(Malformed::Missing(name))?;
-        if values.next().is_some() {
-            return Err(Malformed::Repeated(name));
-        }
+        let value = self.only(name)?;
         // Without an early exit: many bytes at once.
         let visible = |all, byte: &u8| all & matches!(byte, b' '..=b'~');
         if !value.iter().fold(true, visible) {
             return Err(Malformed::Grammar(name));
         }
         std::str::from_utf8(value).map_err(|_| Malformed::Grammar(name))
+    }
+
+    /// The only value of `name`, in UTF-8 without control characters.
+    ///
+    /// # Errors
+    ///
+    /// As [`Head::one`].
+    pub fn one_utf8(&self, name: &'static str) -> Result<&'r str, Malformed> {
+        let value = std::str::from_utf8(self.only(name)?);
+        value
+            .ok()
+            .filter(|text| !text.chars().any(char::is_control))
+            .ok_or(Malformed::Grammar(name))
+    }
+
+    fn only(&self, name: &'static str) -> Result<&'r [u8], Malformed> {
+        let mut values = self.all(name);
+        let value = values.next().ok_or(Malformed::Missing(name))?;
+        match values.next() {
+            None => Ok(value),
+            Some(_) => Err(Malformed::Repeated(name)),
+        }
     }
 }

@@ -5,15 +5,22 @@ use std::sync::Arc;
 
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
+use zeroize::Zeroizing;
 
 use crate::bounds::{ADVISED_SECRET_BYTES, MAX_KEYS, MIN_SECRET_BYTES};
 use crate::hex;
 use crate::secret::Secret;
+use crate::{base64, hex};
 use crate::timestamp::Arrival;
 
 /// How a provider's configured secret text becomes key bytes.
 #[non_exhaustive]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    /// Standard base64 with padding: the key is the bytes it decodes to.
+    Base64 {
+        /// A prefix that secrets usually carry and that is no part of the key, or `""`.
+        prefix: &'static str,
+    },
 pub enum SecretFormat {
     /// The whole text as UTF-8. A secret that is nothing but `prefix` is refused.
     Text {
@@ -72,6 +79,9 @@ pub enum KeyringError {
     #[error("key {0} begins or ends with white space or holds a control character")]
     Malformed(usize),
     /// A secret is shorter than [`MIN_SECRET_BYTES`].
+    /// A secret is not in the provider's encoding.
+    #[error("key {0} is not standard base64 with padding")]
+    Encoding(usize),
     #[error("key {0} is shorter than {MIN_SECRET_BYTES} bytes")]
     Short(usize),
     /// More than [`MAX_KEYS`] keys.
@@ -102,6 +112,18 @@ impl KeyConfig {
     /// Name the key, for grammars that carry key ids.
     #[must_use]
     pub fn id(mut self, id: impl Into<String>) -> Self {
+impl SecretFormat {
+    fn key_bytes(self, text: &str, position: usize) -> Result<Zeroizing<Vec<u8>>, KeyringError> {
+        match self {
+            Self::Base64 { prefix } => {
+                let encoded = text.strip_prefix(prefix).unwrap_or(text);
+                base64::decode_secret(encoded.as_bytes()).ok_or(KeyringError::Encoding(position))
+            }
+            Self::Text { .. } => Ok(Zeroizing::new(text.as_bytes().to_vec())),
+        }
+    }
+}
+
         self.id = Some(id.into());
         self
     }
@@ -198,7 +220,7 @@ impl Key {
         config: KeyConfig,
         position: usize,
     ) -> Result<Self, KeyringError> {
-        let SecretFormat::Text { prefix } = format;
+        let (SecretFormat::Base64 { prefix } | SecretFormat::Text { prefix }) = format;
         let bytes = config.secret.expose();
         let text = std::str::from_utf8(bytes).map_err(|_| KeyringError::Malformed(position))?;
         if text.trim().is_empty() || text.trim() == prefix {
@@ -213,7 +235,7 @@ impl Key {
         if config.id.as_deref().is_some_and(|id| !is_key_id(id)) {
             return Err(KeyringError::Id(position));
         }
-        let hmac_sha256 = hmac_sha256(bytes);
+        let hmac_sha256 = hmac_sha256(&bytes);
         Ok(Self {
             id: config.id.map(Into::into),
             fingerprint: KeyFingerprint::of(&hmac_sha256),
@@ -236,6 +258,7 @@ impl Key {
     }
 
     /// The keyed state, computed once when the ring was built.
+        let bytes = format.key_bytes(text, position)?;
     pub(crate) fn hmac_sha256(&self) -> Hmac<Sha256> {
         self.hmac_sha256.clone()
     }
@@ -396,3 +419,43 @@ mod tests {
         assert!(!format!("{:?}", build([canary]).unwrap()).contains("canary"));
     }
 }
+    #[test]
+    fn base64_secrets_are_their_bytes() {
+        use KeyringError::{Blank, DuplicateSecret, Encoding, Malformed, Short};
+        let format = SecretFormat::Base64 { prefix: "whsec_" };
+        let build = |secrets: &[&str]| {
+            let keys = secrets.iter().map(|secret| KeyConfig::new(*secret));
+            Keyring::build(format, keys)
+        };
+        let bytes = |secret: &str| {
+            *build(&[secret])
+                .unwrap()
+                .fingerprints()
+                .next()
+                .unwrap()
+                .as_bytes()
+        };
+        let text = Keyring::build(TEXT, [KeyConfig::new("0123456789abcdef01234567")]).unwrap();
+        let key = "whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3";
+        assert_eq!(bytes(key), *text.fingerprints().next().unwrap().as_bytes());
+        assert_eq!(bytes(key), bytes("MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3"));
+        for (secrets, why) in [
+            (&["whsec_"][..], Blank(1)),
+            (&[" whsec_MDEyMzQ1Njc4OWFiY2RlZg=="], Malformed(1)),
+            (&["whsec_MDEyMzQ1Njc4OWFiY2RlZg"], Encoding(1)),
+            (&["whsec_MDEyMzQ1Njc4OWFiY2RlZh=="], Encoding(1)),
+            (&["whsec_MDEyMzQ1Njc4OWFiY2RlZ-=="], Encoding(1)),
+            (
+                &["whpk_4Cbo9IJmHtjSAskv9FkADoMsszmabhSr0sCdPf0AN8M="],
+                Encoding(1),
+            ),
+            (&["whsec_MDEyMzQ1Ng=="], Short(1)),
+            (
+                &[key, "MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3"],
+                DuplicateSecret(2),
+            ),
+        ] {
+            assert_eq!(build(secrets).unwrap_err(), why, "{secrets:?}");
+        }
+    }
+

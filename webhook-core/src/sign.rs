@@ -1,9 +1,13 @@
 //! The signing dual of verification: fixtures, tools and outbound requests.
 
-use hmac::Mac;
+use std::borrow::Cow;
 
-use crate::envelope::{Algorithm, Segment};
+use hmac::Mac;
+use sha2::{Digest as _, Sha256};
+
+use crate::envelope::{Algorithm, Segment, Tag};
 use crate::hex;
+use crate::identity::EventId;
 use crate::keyring::{Key, Keyring};
 use crate::timestamp::Arrival;
 
@@ -14,17 +18,18 @@ pub struct Signing<'s> {
     body: &'s [u8],
     unix_secs: i64,
     timestamp: String,
+    id: Option<EventId>,
     every_key: bool,
 }
 
-/// A signature in lower-case hex and the id of the key that made it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// A signature and the id of the key that made it.
+#[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct SignedTag {
     /// The key's id, where it has one.
     pub key_id: Option<String>,
-    /// The tag.
-    pub hex: String,
+    /// The signature.
+    pub tag: Tag,
 }
 
 impl<'s> Signing<'s> {
@@ -35,8 +40,18 @@ impl<'s> Signing<'s> {
             body,
             unix_secs,
             timestamp: unix_secs.to_string(),
+            id: None,
             every_key: false,
         }
+    }
+
+    /// Name the event, for schemes that sign its id beside the body.
+    ///
+    /// The id must be the same for every attempt, and fit the scheme: Standard Webhooks knows no `.` in it.
+    #[must_use]
+    pub fn id(mut self, id: EventId) -> Self {
+        self.id = Some(id);
+        self
     }
 
     /// Sign with every live key, as senders do while a key is rotated.
@@ -46,6 +61,14 @@ impl<'s> Signing<'s> {
         self
     }
 
+    /// The event's id as it goes on the wire: the one given, else a digest of the body in hex.
+    pub fn event_id(&self) -> Cow<'_, str> {
+        match &self.id {
+            Some(id) => Cow::Borrowed(id.as_str()),
+            None => Cow::Owned(hex::encode(&Sha256::digest(self.body))),
+        }
+    }
+
     /// The timestamp as it goes on the wire.
     pub fn timestamp(&self) -> &str {
         &self.timestamp
@@ -53,9 +76,10 @@ impl<'s> Signing<'s> {
 
     /// Tags over `content`, the active key's first.
     pub fn tags(&self, algorithm: Algorithm, content: &[Segment<'_>]) -> Vec<SignedTag> {
+        let id = self.event_id();
         let tag = |key: &Key| SignedTag {
             key_id: key.id().map(|id| (**id).to_owned()),
-            hex: self.tag(key, algorithm, content),
+            tag: self.tag(key, algorithm, content, &id),
         };
         if self.every_key {
             self.keys.live(Arrival(self.unix_secs)).map(tag).collect()
@@ -64,16 +88,17 @@ impl<'s> Signing<'s> {
         }
     }
 
-    fn tag(&self, key: &Key, algorithm: Algorithm, content: &[Segment<'_>]) -> String {
+    fn tag(&self, key: &Key, algorithm: Algorithm, content: &[Segment<'_>], id: &str) -> Tag {
         let Algorithm::HmacSha256 = algorithm;
         let mut mac = key.hmac_sha256();
         for segment in content {
             mac.update(match segment {
                 Segment::Body => self.body,
                 Segment::Bytes(bytes) => bytes,
+                Segment::Id => id.as_bytes(),
                 Segment::Timestamp => self.timestamp.as_bytes(),
             });
         }
-        hex::encode(&mac.finalize().into_bytes())
+        Tag::from_hmac_sha256(mac.finalize().into_bytes().into())
     }
 }

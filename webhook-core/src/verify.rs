@@ -12,7 +12,7 @@ use subtle::{Choice, ConditionallySelectable as _, ConstantTimeEq as _};
 
 use crate::envelope::{Algorithm, Envelope, Segment, Tag};
 use crate::head::{Head, Malformed};
-use crate::identity::InvalidEvent;
+use crate::identity::{EventId, InvalidEvent};
 use crate::json;
 use crate::keyring::{Key, KeyFingerprint, Keyring};
 use crate::timestamp::Arrival;
@@ -31,6 +31,7 @@ pub struct Verifier {
     max_body_bytes: usize,
     freshness: Freshness,
     signed_at: Option<i64>,
+    signed_id: Option<EventId>,
 }
 
 /// Authentic bytes and the key that made them so. Only [`Verifier::finish`] makes one.
@@ -40,6 +41,7 @@ pub struct Verified<'h> {
     key: MatchedKey,
     principal: Option<Arc<str>>,
     signed_at: Option<i64>,
+    signed_id: Option<EventId>,
 }
 
 /// Which key verified a delivery.
@@ -110,6 +112,7 @@ impl Verifier {
     ) -> Result<Self, Rejection> {
         let Envelope {
             timestamp,
+            id,
             candidates,
             content,
         } = envelope;
@@ -138,11 +141,15 @@ impl Verifier {
             return Err(Rejection::UnknownKey);
         }
         let mut segments = content.iter();
+        // `Envelope::check`: what stands in the content is there.
+        let signed_id = id.as_ref().map_or(&b""[..], |id| id.as_str().as_bytes());
+        let stamp = timestamp.map_or(&b""[..], |stamp| stamp.text().as_bytes());
         for segment in segments.by_ref() {
             let bytes = match segment {
                 Segment::Body => break,
                 Segment::Bytes(bytes) => bytes,
-                Segment::Timestamp => timestamp.map_or(&b""[..], |t| t.text().as_bytes()),
+                Segment::Id => signed_id,
+                Segment::Timestamp => stamp,
             };
             lanes.iter_mut().for_each(|lane| lane.mac.update(bytes));
         }
@@ -151,9 +158,8 @@ impl Verifier {
             match segment {
                 Segment::Body => {} // `Envelope::check`: there is only one
                 Segment::Bytes(bytes) => suffix.extend_from_slice(bytes),
-                Segment::Timestamp => {
-                    suffix.extend_from_slice(timestamp.map_or(&b""[..], |t| t.text().as_bytes()));
-                }
+                Segment::Id => suffix.extend_from_slice(signed_id),
+                Segment::Timestamp => suffix.extend_from_slice(stamp),
             }
         }
         Ok(Self {
@@ -166,6 +172,7 @@ impl Verifier {
             freshness,
             signed_at: timestamp.map(|timestamp| timestamp.unix_secs()),
         })
+            signed_id: id,
     }
 
     /// Feed the next piece of the raw body.
@@ -229,6 +236,7 @@ impl Verifier {
             principal: self.principal,
             signed_at: self.signed_at,
         })
+            signed_id: self.signed_id,
     }
 }
 
@@ -267,6 +275,11 @@ impl<'h> Verified<'h> {
         self.signed_at
     }
 }
+
+    /// The event id that was signed beside the body.
+    pub fn signed_id(&self) -> Option<&EventId> {
+        self.signed_id.as_ref()
+    }
 
 impl MatchedKey {
     /// Its id, where it has one.

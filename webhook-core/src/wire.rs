@@ -5,11 +5,12 @@ use smallvec::SmallVec;
 use crate::bounds::MAX_CANDIDATES;
 use crate::envelope::{Algorithm, Candidate, Envelope, Segment, Tag};
 use crate::head::{Head, Malformed};
+use crate::identity::EventId;
 use crate::keyring::is_key_id;
-use crate::sign::Signing;
+use crate::sign::{SignedTag, Signing};
 use crate::timestamp::Timestamp;
 
-/// A scheme of one signature header, and perhaps a timestamp header, in lower-case hex.
+/// A scheme of one signature header, and perhaps headers for a timestamp and an event id.
 ///
 /// Schemes off this road write `envelope` and `sign` by hand.
 #[derive(Debug, Clone, Copy)]
@@ -17,8 +18,17 @@ pub struct Wire {
     header: &'static str,
     grammar: Grammar,
     timestamp_header: Option<&'static str>,
+    id_header: Option<&'static str>,
     algorithm: Algorithm,
+    encoding: Encoding,
     content: &'static [Part],
+}
+
+/// How a signature is written.
+#[derive(Debug, Clone, Copy)]
+enum Encoding {
+    Base64,
+    Hex,
 }
 
 /// The grammar of a signature header.
@@ -41,6 +51,15 @@ pub enum Grammar {
     },
     /// Exactly one signature after this prefix.
     Prefixed(&'static str),
+    /// `version‖mark‖signature` elements parted by the separator, other versions ignored.
+    Versioned {
+        /// Between elements.
+        separator: char,
+        /// Between an element's version and its signature.
+        mark: char,
+        /// The version of signature elements.
+        version: &'static str,
+    },
 }
 
 /// A piece of signed content, in order.
@@ -49,6 +68,9 @@ pub enum Grammar {
 pub enum Part {
     /// The raw body.
     Body,
+    /// The event id as received. A [`Part::Literal`] must follow, which ids then cannot contain:
+    /// else bytes could move from one part to the other under one signature.
+    Id,
     /// This text.
     Literal(&'static str),
     /// The timestamp as received.
@@ -57,18 +79,32 @@ pub enum Part {
 
 impl Wire {
     /// HMAC-SHA256 in lower-case hex, in `header`, over `content`.
+    ///
+    /// # Panics
+    ///
+    /// If an id in `content` has no literal after it; in a `const`, at compile time.
     pub const fn hmac_sha256(
         header: &'static str,
         grammar: Grammar,
         content: &'static [Part],
     ) -> Self {
+        assert!(ids_end(content), "a literal must follow the id");
         Self {
             header,
             grammar,
             timestamp_header: None,
+            id_header: None,
             algorithm: Algorithm::HmacSha256,
+            encoding: Encoding::Hex,
             content,
         }
+    }
+
+    /// Signatures are standard base64 with padding.
+    #[must_use]
+    pub const fn base64(mut self) -> Self {
+        self.encoding = Encoding::Base64;
+        self
     }
 
     /// The timestamp stands in a header of its own.
@@ -76,6 +112,31 @@ impl Wire {
     pub const fn timestamp_header(mut self, name: &'static str) -> Self {
         self.timestamp_header = Some(name);
         self
+    }
+
+    /// The event id stands in a header of its own: UTF-8, as [`EventId`] wants it.
+    #[must_use]
+    pub const fn id_header(mut self, name: &'static str) -> Self {
+        self.id_header = Some(name);
+        self
+    }
+
+    /// Read the envelope in the dialect whose headers are there: one scheme under several names.
+    ///
+    /// # Errors
+    ///
+    /// [`Malformed::Mixed`] for headers of two dialects; without any, as [`Wire::read`] of the first.
+    pub fn read_any<'r>(dialects: &[Self], head: &Head<'r>) -> Result<Envelope<'r>, Malformed> {
+        let mut found: Option<&Self> = None;
+        for wire in dialects {
+            match (wire.first_of_mine(head), found) {
+                (None, _) => {}
+                (Some(_), None) => found = Some(wire),
+                (Some(name), Some(_)) => return Err(Malformed::Mixed(name)),
+            }
+        }
+        let wire = found.or(dialects.first()).ok_or(Malformed::Candidates)?;
+        wire.read(head)
     }
 
     /// Read the envelope.
@@ -92,6 +153,9 @@ impl Wire {
         if let Some(name) = self.timestamp_header {
             envelope.timestamp = Some(Timestamp::seconds(head.one(name)?)?);
         }
+        if let Some(name) = self.id_header {
+            envelope.id = Some(self.read_id(head, name)?);
+        }
         match self.grammar {
             Grammar::Keyed { separator } => self.read_keyed(&mut envelope, value, separator)?,
             Grammar::Pairs {
@@ -100,10 +164,15 @@ impl Wire {
                 tag,
             } => self.read_pairs(&mut envelope, value, separator, timestamp, tag)?,
             Grammar::Prefixed(prefix) => {
-                let hex = value.strip_prefix(prefix).ok_or(self.malformed())?;
-                let tag = Tag::from_hex(self.algorithm, hex).ok_or(self.malformed())?;
+                let text = value.strip_prefix(prefix).ok_or(self.malformed())?;
+                let tag = self.decode(text).ok_or(self.malformed())?;
                 self.offer(&mut envelope, Candidate::unnamed(self.algorithm, tag))?;
             }
+            Grammar::Versioned {
+                separator,
+                mark,
+                version,
+            } => self.read_versioned(&mut envelope, value, separator, mark, version)?,
         }
         Ok(envelope)
     }
@@ -111,14 +180,15 @@ impl Wire {
     /// Write the headers that [`Wire::read`] reads.
     pub fn write(&self, with: &Signing<'_>) -> Vec<(&'static str, String)> {
         let content: SmallVec<[Segment<'_>; 4]> = self.segments().collect();
-        let tags = with.tags(self.algorithm, &content);
+        let signed = with.tags(self.algorithm, &content);
+        let mut tags = signed.iter().map(|signed| self.encode(&signed.tag));
         let value = match self.grammar {
             Grammar::Keyed { separator } => {
-                let element = |tag: &crate::sign::SignedTag| match &tag.key_id {
-                    Some(id) => format!("{id}={}", tag.hex),
-                    None => tag.hex.clone(),
+                let element = |(signed, tag): (&SignedTag, String)| match &signed.key_id {
+                    Some(id) => format!("{id}={tag}"),
+                    None => tag,
                 };
-                join(tags.iter().map(element), separator)
+                join(signed.iter().zip(tags).map(element), separator)
             }
             Grammar::Pairs {
                 separator,
@@ -126,18 +196,39 @@ impl Wire {
                 tag: name,
             } => {
                 let stamp = format!("{timestamp}={}", with.timestamp());
-                let tags = tags.iter().map(|tag| format!("{name}={}", tag.hex));
+                let tags = tags.map(|tag| format!("{name}={tag}"));
                 join(std::iter::once(stamp).chain(tags), separator)
             }
             Grammar::Prefixed(prefix) => tags
-                .first()
-                .map(|tag| format!("{prefix}{}", tag.hex))
+                .next()
+                .map(|tag| format!("{prefix}{tag}"))
                 .unwrap_or_default(),
+            Grammar::Versioned {
+                separator,
+                mark,
+                version,
+            } => join(tags.map(|tag| format!("{version}{mark}{tag}")), separator),
         };
+        let id = self
+            .id_header
+            .map(|name| (name, with.event_id().into_owned()));
         let stamp = self
             .timestamp_header
             .map(|name| (name, with.timestamp().to_owned()));
-        stamp.into_iter().chain([(self.header, value)]).collect()
+        let signature = Some((self.header, value));
+        [id, stamp, signature].into_iter().flatten().collect()
+    }
+
+    fn read_id(&self, head: &Head<'_>, name: &'static str) -> Result<EventId, Malformed> {
+        let text = head.one_utf8(name)?;
+        let ends_early = self.content.array_windows().any(|parts| match parts {
+            [Part::Id, Part::Literal(end)] => text.contains(end),
+            _ => false,
+        });
+        match EventId::new(text) {
+            Ok(id) if !ends_early => Ok(id),
+            _ => Err(Malformed::Grammar(name)),
+        }
     }
 
     fn read_pairs<'r>(
@@ -156,7 +247,26 @@ impl Wire {
                 }
                 envelope.timestamp = Some(Timestamp::seconds(text)?);
             } else if name == tag
-                && let Some(tag) = Tag::from_hex(self.algorithm, text)
+                && let Some(tag) = self.decode(text)
+            {
+                self.offer(envelope, Candidate::unnamed(self.algorithm, tag))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn read_versioned<'r>(
+        &self,
+        envelope: &mut Envelope<'r>,
+        value: &'r str,
+        separator: char,
+        mark: char,
+        version: &str,
+    ) -> Result<(), Malformed> {
+        for element in value.split(separator) {
+            let (name, text) = element.split_once(mark).ok_or(self.malformed())?;
+            if name == version
+                && let Some(tag) = self.decode(text)
             {
                 self.offer(envelope, Candidate::unnamed(self.algorithm, tag))?;
             }
@@ -171,7 +281,7 @@ impl Wire {
         separator: char,
     ) -> Result<(), Malformed> {
         if !value.contains(['=', separator]) {
-            let tag = Tag::from_hex(self.algorithm, value).ok_or(self.malformed())?;
+            let tag = self.decode(value).ok_or(self.malformed())?;
             return self.offer(envelope, Candidate::unnamed(self.algorithm, tag));
         }
         let mut seen: SmallVec<[&str; 4]> = SmallVec::new();
@@ -181,7 +291,7 @@ impl Wire {
                 return Err(self.malformed());
             }
             seen.push(id);
-            if let Some(tag) = Tag::from_hex(self.algorithm, text) {
+            if let Some(tag) = self.decode(text) {
                 self.offer(envelope, Candidate::by_key(self.algorithm, id, tag))?;
             }
         }
@@ -203,14 +313,48 @@ impl Wire {
     fn segments<'a>(&self) -> impl Iterator<Item = Segment<'a>> + use<'a> {
         self.content.iter().map(|part| match part {
             Part::Body => Segment::Body,
+            Part::Id => Segment::Id,
             Part::Literal(text) => Segment::Bytes(text.as_bytes()),
             Part::Timestamp => Segment::Timestamp,
         })
     }
 
+    /// The first of this scheme's headers that stands in `head`.
+    fn first_of_mine(&self, head: &Head<'_>) -> Option<&'static str> {
+        let names = [Some(self.header), self.timestamp_header, self.id_header];
+        let mut names = names.into_iter().flatten();
+        names.find(|name| head.all(name).next().is_some())
+    }
+
+    fn decode(&self, text: &str) -> Option<Tag> {
+        match self.encoding {
+            Encoding::Base64 => Tag::from_base64(self.algorithm, text),
+            Encoding::Hex => Tag::from_hex(self.algorithm, text),
+        }
+    }
+
+    fn encode(&self, tag: &Tag) -> String {
+        match self.encoding {
+            Encoding::Base64 => tag.to_base64(),
+            Encoding::Hex => tag.to_hex(),
+        }
+    }
+
     const fn malformed(&self) -> Malformed {
         Malformed::Grammar(self.header)
     }
+}
+
+/// Whether a literal follows each id.
+const fn ids_end(content: &[Part]) -> bool {
+    let mut rest = content;
+    while let [first, others @ ..] = rest {
+        if matches!(first, Part::Id) && !matches!(others, [Part::Literal(_), ..]) {
+            return false;
+        }
+        rest = others;
+    }
+    true
 }
 
 fn join(elements: impl Iterator<Item = String>, separator: char) -> String {
@@ -222,4 +366,42 @@ fn join(elements: impl Iterator<Item = String>, separator: char) -> String {
         joined.push_str(&element);
     }
     joined
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LIST: Grammar = Grammar::Versioned {
+        separator: ',',
+        mark: '=',
+        version: "v1",
+    };
+
+    #[test]
+    #[should_panic(expected = "a literal must follow the id")]
+    fn an_id_ends_at_a_literal() {
+        let _ = Wire::hmac_sha256("x", LIST, &[Part::Literal("."), Part::Id, Part::Body]);
+    }
+
+    #[test]
+    fn other_versions_and_broken_tags_are_skipped_and_broken_structure_is_not() {
+        let wire = Wire::hmac_sha256("x-signature", LIST, &[Part::Body]);
+        let hex = "0".repeat(64);
+        let candidates = |value: &str| {
+            let fields = [("x-signature", value.as_bytes())];
+            let head = Head::new("POST", "/", fields).unwrap();
+            wire.read(&head).map(|envelope| envelope.candidates.len())
+        };
+        assert_eq!(
+            candidates(&format!("v1={hex},v0=?,v1={hex}=,v1={hex}")),
+            Ok(2)
+        );
+        assert_eq!(candidates(&format!("v0={hex}")), Ok(0));
+        for broken in ["", "v1", ",", &format!("v1={hex},"), &hex] {
+            assert_eq!(candidates(broken), Err(wire.malformed()), "{broken}");
+        }
+        let many = vec![format!("v1={hex}"); MAX_CANDIDATES + 1].join(",");
+        assert_eq!(candidates(&many), Err(wire.malformed()));
+    }
 }

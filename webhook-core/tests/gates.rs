@@ -7,9 +7,9 @@ use bytes::Bytes;
 use support::{Badge, NOW, Ticket, ring, signed, verify};
 use webhook_core::danger::trusted_arrival;
 use webhook_core::{
-    Algorithm, Candidate, Envelope, Freshness, Head, Identities, InvalidEvent, Judged, KeyConfig,
-    Keyring, Malformed, Provider, Rejection, SecretFormat, Segment, Signed, Signing, Spec, Tag,
-    Timestamp, Verified, Window,
+    Algorithm, Candidate, Envelope, EventId, Freshness, Head, Identities, InvalidEvent, Judged,
+    KeyConfig, Keyring, Malformed, Provider, Rejection, SecretFormat, Segment, Signed, Signing,
+    Spec, Tag, Timestamp, Verified, Window,
 };
 
 const BODY: &[u8] = br#"{"id":"1","type":"a"}"#;
@@ -170,9 +170,19 @@ fn now_text() -> Timestamp<'static> {
     Timestamp::seconds("1750000000").unwrap()
 }
 
+fn event_id() -> EventId {
+    EventId::new("evt_1").unwrap()
+}
+
+/// Right but for what `content` says of an id.
+fn stamped<'r, const N: usize>(content: [Segment<'r>; N]) -> Envelope<'r> {
+    let content = content.into_iter().chain([Segment::Timestamp]);
+    Envelope::new(content).at(now_text()).candidate(candidate())
+}
+
 #[test]
 fn an_envelope_that_leaves_something_unsigned_is_refused() {
-    let cases: [(Author, Malformed); 6] = [
+    let cases: [(Author, Malformed); 9] = [
         (
             |_| {
                 Envelope::new([Segment::Body])
@@ -209,6 +219,15 @@ fn an_envelope_that_leaves_something_unsigned_is_refused() {
                 )
             },
             Malformed::Candidates,
+        ),
+        (|_| stamped([Segment::Body]).id(event_id()), Malformed::Id),
+        (
+            |_| stamped([Segment::Id, Segment::Bytes(b"."), Segment::Body]),
+            Malformed::Id,
+        ),
+        (
+            |_| stamped([Segment::Id, Segment::Id, Segment::Body]).id(event_id()),
+            Malformed::Id,
         ),
     ];
     let head = Head::new("POST", "/", []).unwrap();

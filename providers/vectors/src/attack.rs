@@ -53,7 +53,7 @@ pub fn resist_tampering(receiver: &Receiver<'_>, good: &Request, counts: &[&str]
     }
     let stranger = Receiver::new(
         receiver.provider,
-        &["whsec_of-somebody-else-0001"],
+        &["whsec_b2Ytc29tZWJvZHktZWxzZS0wMDAx"],
         receiver.now,
     );
     assert!(stranger.receive(good).is_err(), "another key");

@@ -16,8 +16,8 @@ const NOW: i64 = 1_750_000_000;
 /// If what was signed is not read, or is read with a key that did not sign.
 pub fn reads_what_it_signs(provider: &dyn DynProvider, body: &[u8], lists: bool) {
     let configs = [
-        KeyConfig::new("whsec_the-new-secret-00000001").id("2026-01"),
-        KeyConfig::new("whsec_the-old-secret-00000001").id("2025-06"),
+        KeyConfig::new("whsec_dGhlLW5ldy1zZWNyZXQtMDAwMDAwMDE=").id("2026-01"),
+        KeyConfig::new("whsec_dGhlLW9sZC1zZWNyZXQtMDAwMDAwMDE=").id("2025-06"),
     ];
     let ring = |configs: &[KeyConfig]| {
         Keyring::build(provider.spec().secret(), configs.iter().cloned()).expect("a keyring")
@@ -45,7 +45,7 @@ pub fn reads_what_it_signs(provider: &dyn DynProvider, body: &[u8], lists: bool)
 ///
 /// If it is otherwise.
 pub fn keeps_its_window(provider: &dyn DynProvider, body: &[u8]) {
-    let mut receiver = Receiver::new(provider, &["whsec_the-only-secret-0000001"], NOW);
+    let mut receiver = Receiver::new(provider, &["whsec_dGhlLW9ubHktc2VjcmV0LTAwMDAwMDE="], NOW);
     let request = receiver.sign(body);
     let Some(window) = provider.spec().window() else {
         for now in [0, NOW, i64::MAX] {

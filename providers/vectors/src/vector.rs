@@ -7,7 +7,10 @@ use base64::prelude::BASE64_STANDARD;
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use serde::Deserialize;
 use sha2::Sha256;
-use webhook_core::{DynProvider, KeyConfig, Keyring, KeyringError, Rejection, Signing, Window};
+use webhook_core::{
+    DynProvider, EventId, KeyConfig, Keyring, KeyringError, Rejection, SecretFormat, Signing,
+    Window,
+};
 
 use crate::receiver::{Received, Receiver, Request};
 
@@ -37,7 +40,8 @@ pub fn run(provider: &dyn DynProvider, json: &str) -> usize {
     vectors.len()
 }
 
-/// Sign the body of every case of a vector file and compare the headers with the case's, byte for byte.
+/// Sign the body of every case of a vector file, with all of its secrets and under its id, and compare the headers
+/// with the case's, byte for byte.
 /// Returns how many there are.
 ///
 /// # Panics
@@ -48,7 +52,14 @@ pub fn signs_alike(provider: &dyn DynProvider, json: &str) -> usize {
     for vector in &vectors {
         let keys = vector.keyring(provider).expect("a keyring");
         let body = vector.body();
-        for (name, value) in provider.sign(&Signing::new(&keys, &body, vector.now)) {
+        let mut signing = Signing::new(&keys, &body, vector.now);
+        if let Some(expected) = &vector.identity {
+            signing = signing.id(EventId::new(&expected.id).expect("an id"));
+        }
+        if vector.secrets.len() > 1 {
+            signing = signing.with_every_key();
+        }
+        for (name, value) in provider.sign(&signing) {
             let theirs = vector.headers.iter();
             let theirs: Vec<_> = theirs
                 .filter(|(other, _)| name.eq_ignore_ascii_case(other))
@@ -112,7 +123,7 @@ impl Vector {
             return Err(format!("is {came:?}, should be {:?}", self.expect));
         }
         match received {
-            Some(received) if self.expect == Expect::Valid => self.compare(received),
+            Some(received) if self.expect == Expect::Valid => self.compare(provider, received),
             _ => Ok(()),
         }
     }
@@ -150,10 +161,10 @@ impl Vector {
         }
     }
 
-    fn compare(&self, received: Received) -> Result<(), String> {
+    fn compare(&self, provider: &dyn DynProvider, received: Received) -> Result<(), String> {
         let signed = self.signed_base64.as_deref();
         let signed = signed.ok_or("has no signed bytes")?;
-        if !self.is_signature_over(&decode(signed)) {
+        if !self.is_signature_over(&decode(signed), provider.spec().secret()) {
             return Err("no header carries a MAC over the signed bytes".to_owned());
         }
         if let Some(expected) = &self.handshake {
@@ -182,17 +193,26 @@ impl Vector {
 
     /// Whether a header carries the MAC of `content` under a key. Computed here, not by the code under test:
     /// as that code found the same header authentic, it hashed these very bytes.
-    fn is_signature_over(&self, content: &[u8]) -> bool {
+    fn is_signature_over(&self, content: &[u8], format: SecretFormat) -> bool {
         let named = self.keys.iter().map(|key| &key.secret);
         let mut secrets = self.secrets.iter().chain(named);
         secrets.any(|secret| {
-            let mut mac = Hmac::<Sha256>::new_from_slice(secret.as_bytes()).expect("any key");
+            let key = match format {
+                SecretFormat::Base64 { prefix } => {
+                    decode(secret.strip_prefix(prefix).unwrap_or(secret))
+                }
+                _ => secret.as_bytes().to_vec(),
+            };
+            let mut mac = Hmac::<Sha256>::new_from_slice(&key).expect("any key");
             mac.update(content);
+            let mac = mac.finalize().into_bytes();
             let mut hex = String::new();
-            for byte in mac.finalize().into_bytes() {
+            for byte in mac {
                 let _ = write!(hex, "{byte:02x}");
             }
-            self.headers.iter().any(|(_, value)| value.contains(&hex))
+            let base64 = BASE64_STANDARD.encode(mac);
+            let mut values = self.headers.iter().map(|(_, value)| value);
+            values.any(|value| value.contains(&hex) || value.contains(&base64))
         })
     }
 

@@ -1,0 +1,148 @@
+//! The scheme: vectors, the official library, tampering, the window, the round trip.
+
+use webhook_core::{EventId, Malformed, Rejection, SecretFormat, Signing};
+use webhook_standard::Standard;
+use webhook_vectors::{
+    Receiver, Request, keeps_its_window, reads_what_it_signs, resist_random_headers,
+    resist_tampering, run, signs_alike,
+};
+
+const STANDARD: Standard = Standard::new();
+const SECRET: &str = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
+const BODY: &str = r#"{"type":"note.created","data":{}}"#;
+const COUNTS: [&str; 3] = ["webhook-id", "webhook-timestamp", "webhook-signature"];
+
+#[test]
+fn vectors_come_out_as_written() {
+    let vectors = include_str!("../testdata/vectors.json");
+    assert_eq!(run(&STANDARD, vectors), 81);
+}
+
+#[test]
+fn the_official_library_signs_alike() {
+    let signed = include_str!("../testdata/sdk.json");
+    assert_eq!(run(&STANDARD, signed), 6);
+    assert_eq!(signs_alike(&STANDARD, signed), 6);
+}
+
+#[test]
+fn only_signed_bytes_verify() {
+    let receiver = Receiver::new(&STANDARD, &[SECRET], 1_750_000_000);
+    let good = receiver.sign(BODY).header("User-Agent", "Svix-Webhooks/1");
+    resist_tampering(&receiver, &good, &COUNTS);
+    let shapes = [
+        (COUNTS[0], "msg_[0-9a-zA-Z.]{0,30}"),
+        (COUNTS[1], "17500000[0-9]{2}"),
+        (
+            COUNTS[2],
+            "v1a?,[0-9a-zA-Z+/]{42,43}=( v1,[0-9a-zA-Z+/]{43}=)?",
+        ),
+    ];
+    resist_random_headers(&receiver, &good, &shapes);
+}
+
+#[test]
+fn the_window_is_five_minutes_on_both_sides() {
+    keeps_its_window(&STANDARD, BODY.as_bytes());
+}
+
+#[test]
+fn what_is_signed_is_read_back() {
+    reads_what_it_signs(&STANDARD, BODY.as_bytes(), true);
+}
+
+/// The headers of a request signed now, by the names of the older dialect.
+fn renamed(good: &Request, which: &[&str]) -> Request {
+    let headers = good.headers.iter().map(|(name, value)| {
+        let name = if which.contains(&name.as_str()) {
+            name.replace("webhook-", "svix-")
+        } else {
+            name.clone()
+        };
+        (name, value.clone())
+    });
+    Request::new(headers, good.body.clone())
+}
+
+#[test]
+fn dialects_are_read_alone_and_never_mixed() {
+    let receiver = Receiver::new(&STANDARD, &[SECRET], 1_750_000_000);
+    let good = receiver.sign(BODY);
+    let older = renamed(&good, &COUNTS);
+    assert!(receiver.receive(&older).is_ok());
+    resist_tampering(
+        &receiver,
+        &older,
+        &["svix-id", "svix-timestamp", "svix-signature"],
+    );
+    for which in [
+        &COUNTS[..1],
+        &COUNTS[1..2],
+        &COUNTS[2..],
+        &COUNTS[..2],
+        &COUNTS[1..],
+    ] {
+        let mixed = receiver.receive(&renamed(&good, which)).unwrap_err();
+        assert!(
+            matches!(mixed, Rejection::Malformed(Malformed::Mixed(_))),
+            "{which:?}: {mixed}"
+        );
+    }
+    // Whole and authentic under both names is still two requests in one.
+    let mut both = good.clone();
+    both.headers.extend(older.headers);
+    let mixed = receiver.receive(&both).unwrap_err();
+    assert_eq!(
+        mixed,
+        Rejection::Malformed(Malformed::Mixed("svix-signature"))
+    );
+}
+
+#[test]
+fn no_headers_are_missing_headers_of_the_standard() {
+    let receiver = Receiver::new(&STANDARD, &[SECRET], 1_750_000_000);
+    let none = Request::new([("host", "x")], BODY);
+    let missing = receiver.receive(&none).unwrap_err();
+    assert_eq!(
+        missing,
+        Rejection::Malformed(Malformed::Missing("webhook-signature"))
+    );
+}
+
+#[test]
+fn bytes_do_not_move_between_id_timestamp_and_body() {
+    let receiver = Receiver::new(&STANDARD, &[SECRET], 1_750_000_000);
+    // One signed content, two ways to cut it.
+    let body = format!("1750000000.{BODY}");
+    let id = EventId::new("a").unwrap();
+    let signing = Signing::new(&receiver.keys, body.as_bytes(), 1_749_999_990).id(id);
+    let good = Request::new(receiver.provider.sign(&signing), body.as_str());
+    assert!(receiver.receive(&good).is_ok());
+    let mut cut = good.clone();
+    cut.headers[0].1 = b"a.1749999990".to_vec();
+    cut.headers[1].1 = b"1750000000".to_vec();
+    cut.body = BODY.into();
+    let refused = receiver.receive(&cut).unwrap_err();
+    assert_eq!(
+        refused,
+        Rejection::Malformed(Malformed::Grammar("webhook-id"))
+    );
+}
+
+#[test]
+fn secrets_that_are_text_are_not_decoded() {
+    let text = Standard::new().text_secrets();
+    let (decoded, verbatim) = (
+        Receiver::new(&STANDARD, &[SECRET], 1_750_000_000),
+        Receiver::new(&text, &[SECRET], 1_750_000_000),
+    );
+    assert!(matches!(
+        verbatim.provider.spec().secret(),
+        SecretFormat::Text { .. }
+    ));
+    assert!(verbatim.receive(&verbatim.sign(BODY)).is_ok());
+    for (receiver, sender) in [(&decoded, &verbatim), (&verbatim, &decoded)] {
+        let refused = receiver.receive(&sender.sign(BODY)).unwrap_err();
+        assert_eq!(refused, Rejection::SignatureMismatch);
+    }
+}
