@@ -5,10 +5,8 @@ use std::ops::Deref;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use serde::de::DeserializeOwned;
 use sha2::{Digest as _, Sha256};
 
-use crate::claim::ClaimKey;
 use crate::claimed::Claimed;
 use crate::data::{DataMap, MissingData};
 use crate::fault::HandlerError;
@@ -16,6 +14,7 @@ use crate::headers::KeptHeaders;
 use crate::hex;
 use crate::identity::{Account, EventId, EventType, Signed, Unsigned};
 use crate::ledger::Leased;
+use crate::payload::Payload;
 use crate::provider::Provider;
 
 /// An argument of a handler for events of `P`.
@@ -25,6 +24,11 @@ use crate::provider::Provider;
     note = "handlers take `Event<T>`, `RawEvent`, `Data<T>`, `EventId`, `Delivery`, `EffectKey`, `Tx<'_, C>` and one `&mut` connection"
 )]
 pub trait FromClaimed<P>: Sized + Send {
+    /// The event types it can be taken from. `None`: from every type.
+    ///
+    /// A handler that takes it names no other; `#[webhook]` sees to that while it compiles.
+    const ONLY: Option<&'static [&'static str]> = None;
+
     /// Take it.
     ///
     /// # Errors
@@ -50,7 +54,7 @@ pub trait FromClaimed<P>: Sized + Send {
 )]
 pub trait SignedIdentity: Provider {}
 
-/// The event's payload, decoded.
+/// The event's payload, decoded: `T` is `Deserialize`, [`Valid`](crate::Valid), or derives `Events`.
 ///
 /// A payload that does not decode makes the event a dead letter; it never runs half-read.
 #[derive(Debug, Clone)]
@@ -78,8 +82,11 @@ pub struct Delivery {
     headers: KeptHeaders,
 }
 
-/// A key that is the same for every attempt of this handler on this event: hand it downstream as an
-/// idempotency key. 67 characters of `A-Z a-z 0-9 _`.
+/// A key that is the same for every attempt of this handler on this event, replays by an operator
+/// included: hand it downstream as an idempotency key. 67 characters of `A-Z a-z 0-9 _`.
+///
+/// A delivery that was released from quarantine is an event of its own and has a key of its own: it
+/// bears the id of another event, and would else be taken downstream for what that one did already.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct EffectKey(String);
 
@@ -190,12 +197,11 @@ impl fmt::Display for EffectKey {
 #[diagnostic::do_not_recommend]
 impl<P: Provider<Identity = Signed>> SignedIdentity for P {}
 
-impl<P: Provider, T: DeserializeOwned + Send> FromClaimed<P> for Event<T> {
+impl<P: Provider, T: Payload<P>> FromClaimed<P> for Event<T> {
+    const ONLY: Option<&'static [&'static str]> = T::ONLY;
+
     fn from_claimed(claimed: &Claimed) -> Result<Self, HandlerError> {
-        claimed
-            .decode()
-            .map(Event)
-            .map_err(|_| HandlerError::undecodable(std::any::type_name::<T>()))
+        T::decode(claimed).map(Event)
     }
 }
 
@@ -263,15 +269,8 @@ impl<P: Provider> FromClaimed<P> for Delivery {
 
 impl<P: Provider> FromClaimed<P> for EffectKey {
     fn from_claimed(claimed: &Claimed) -> Result<Self, HandlerError> {
-        let event = &claimed.leased.event;
-        let key = ClaimKey::by_id(
-            &event.endpoint,
-            event.principal.as_deref(),
-            event.account.as_ref().map(Account::as_str),
-            event.id.as_str(),
-        );
         let mut hash = Sha256::new();
-        hash.update(key.as_bytes());
+        hash.update(claimed.leased.event.key.as_bytes());
         hash.update(claimed.handler.name.as_bytes());
         Ok(Self(format!("wh_{}", hex::encode(&hash.finalize()))))
     }

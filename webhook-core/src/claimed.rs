@@ -7,6 +7,7 @@ use serde::de::DeserializeOwned;
 
 use crate::data::DataMap;
 use crate::handler_spec::HandlerSpec;
+use crate::identity::Unsigned;
 use crate::json;
 use crate::ledger::Leased;
 use crate::provider::DynProvider;
@@ -35,6 +36,11 @@ impl Claimed {
             handler,
             data,
         }
+    }
+
+    /// The event's type, by which its handler was chosen. Whether it is signed, its provider knows.
+    pub fn event_type(&self) -> Unsigned<&str> {
+        Unsigned::new(self.leased.event.event_type.as_str())
     }
 
     fn payload(&self) -> Result<&[u8], serde_json::Error> {

@@ -11,10 +11,22 @@ use crate::reply::Reply;
 /// Not an [`Error`] itself, so that `?` takes every error. Its stored and logged form is the error's
 /// *type*, never its text: texts carry customers' data.
 pub struct HandlerError {
+    kind: Kind,
     disposition: Disposition,
     class: &'static str,
     public: Option<String>,
     source: Option<Box<dyn Error + Send + Sync>>,
+}
+
+/// Who failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// The handler.
+    Failed,
+    /// The payload: it decodes and makes no sense.
+    Invalid,
+    /// The payload: it does not decode.
+    Undecodable,
 }
 
 /// What shall become of an event whose attempt failed.
@@ -29,6 +41,46 @@ pub enum Disposition {
     Retry,
     /// Try again after this long, at least.
     RetryAfter(Duration),
+}
+
+/// An error that says what shall become of the event.
+///
+/// A handler that returns it as its own error, `Result<(), E>`, need say nothing else. `?` into
+/// another error type, such as [`HandlerError`] or `anyhow::Error`, does not ask it: there say
+/// [`OrElse::or_dead_letter`] and the like.
+///
+/// ```
+/// use webhook_core::{Disposition, Fault};
+///
+/// #[derive(Debug, thiserror::Error)]
+/// enum BillingError {
+///     #[error("no such customer: {0}")]
+///     NoCustomer(String),
+///     #[error(transparent)]
+///     Other(#[from] std::io::Error),
+/// }
+///
+/// impl Fault for BillingError {
+///     fn disposition(&self) -> Disposition {
+///         match self {
+///             Self::NoCustomer(_) => Disposition::DeadLetter,
+///             Self::Other(_) => Disposition::Retry,
+///         }
+///     }
+///
+///     fn public(&self) -> Option<String> {
+///         matches!(self, Self::NoCustomer(_)).then(|| "no such customer".to_owned())
+///     }
+/// }
+/// ```
+pub trait Fault: Error {
+    /// What shall become of the event.
+    fn disposition(&self) -> Disposition;
+
+    /// Words that may be stored and shown beside the error's type. Default: none.
+    fn public(&self) -> Option<String> {
+        None
+    }
 }
 
 /// What a handler function may return.
@@ -77,6 +129,13 @@ pub trait OrElse<T> {
     /// The error, with [`Disposition::DeadLetter`].
     fn or_dead_letter(self) -> Result<T, HandlerError>;
 
+    /// Count the event as done: the effect, if any, is undone, and there is nothing more to do.
+    ///
+    /// # Errors
+    ///
+    /// The error, with [`Disposition::Ignore`].
+    fn or_ignore(self) -> Result<T, HandlerError>;
+
     /// Retry no sooner than `delay`.
     ///
     /// # Errors
@@ -89,6 +148,7 @@ impl HandlerError {
     /// A failure told in words that may be stored and shown.
     pub fn public(disposition: Disposition, text: impl Into<String>) -> Self {
         Self {
+            kind: Kind::Failed,
             disposition,
             class: "public",
             public: Some(text.into()),
@@ -96,11 +156,24 @@ impl HandlerError {
         }
     }
 
-    pub(crate) fn undecodable(class: &'static str) -> Self {
+    /// The payload is no `T`: a dead letter.
+    pub fn undecodable<T>() -> Self {
         Self {
+            kind: Kind::Undecodable,
+            disposition: Disposition::DeadLetter,
+            class: std::any::type_name::<T>(),
+            public: Some("payload does not decode into the handler's type".to_owned()),
+            source: None,
+        }
+    }
+
+    /// The payload is of this class and makes no sense: a dead letter.
+    pub(crate) fn invalid(class: &'static str, why: &'static str) -> Self {
+        Self {
+            kind: Kind::Invalid,
             disposition: Disposition::DeadLetter,
             class,
-            public: Some("payload does not decode into the handler's type".to_owned()),
+            public: Some(format!("payload is invalid: {why}")),
             source: None,
         }
     }
@@ -115,6 +188,15 @@ impl HandlerError {
     /// What shall become of the event.
     pub fn disposition(&self) -> Disposition {
         self.disposition
+    }
+
+    /// Its name in metrics: `failed`, or, before the handler began, `undecodable` or `invalid`.
+    pub fn label(&self) -> &'static str {
+        match self.kind {
+            Kind::Failed => "failed",
+            Kind::Invalid => "invalid",
+            Kind::Undecodable => "undecodable",
+        }
     }
 
     /// The error itself, for the application's own reporting.
@@ -146,6 +228,7 @@ impl fmt::Debug for HandlerError {
 impl<E: Into<Box<dyn Error + Send + Sync>>> From<E> for HandlerError {
     fn from(error: E) -> Self {
         Self {
+            kind: Kind::Failed,
             disposition: Disposition::Retry,
             class: std::any::type_name::<E>(),
             public: None,
@@ -180,7 +263,64 @@ impl<T, E: IntoFault> OrElse<T> for Result<T, E> {
         self.map_err(|error| error.into_fault().with(Disposition::DeadLetter))
     }
 
+    fn or_ignore(self) -> Result<T, HandlerError> {
+        self.map_err(|error| error.into_fault().with(Disposition::Ignore))
+    }
+
     fn or_retry_after(self, delay: Duration) -> Result<T, HandlerError> {
         self.map_err(|error| error.into_fault().with(Disposition::RetryAfter(delay)))
+    }
+}
+
+/// What an answer's error says of itself, if it is a [`Fault`]. For `#[webhook]`.
+#[doc(hidden)]
+#[derive(Debug)]
+#[expect(clippy::exhaustive_structs, reason = "`#[webhook]` makes it")]
+pub struct Answered<'a, R>(pub &'a R);
+
+/// The word of an error that is a [`Fault`].
+#[doc(hidden)]
+#[derive(Debug)]
+pub struct Said {
+    disposition: Disposition,
+    public: Option<String>,
+}
+
+/// Every other answer says nothing: an inherent method goes before a trait's, where its bounds hold.
+#[doc(hidden)]
+pub trait SaysNothing {
+    /// Nothing.
+    fn said(&self) -> Option<Said> {
+        None
+    }
+}
+
+impl<T, E: Fault> Answered<'_, Result<T, E>> {
+    /// What its error says.
+    pub fn said(&self) -> Option<Said> {
+        let error = self.0.as_ref().err()?;
+        Some(Said {
+            disposition: error.disposition(),
+            public: error.public(),
+        })
+    }
+}
+
+impl<R> SaysNothing for Answered<'_, R> {}
+
+impl Said {
+    /// The failure, as its error wants it.
+    pub fn of(said: Option<Self>, failure: HandlerError) -> HandlerError {
+        match said {
+            Some(Self {
+                disposition,
+                public,
+            }) => HandlerError {
+                disposition,
+                public,
+                ..failure
+            },
+            None => failure,
+        }
     }
 }

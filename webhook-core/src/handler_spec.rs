@@ -11,6 +11,8 @@ pub struct HandlerSpec {
     pub name: &'static str,
     /// The event types it takes.
     pub events: &'static [&'static str],
+    /// Whether it takes, besides, every type that no handler of its endpoint names.
+    pub others: bool,
     /// Where it runs.
     pub mode: Mode,
     /// Whether and when it is given a transaction.

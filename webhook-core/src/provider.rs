@@ -320,6 +320,11 @@ impl Spec {
         self.repeating.contains(&event_type)
     }
 
+    /// Types whose bodies may repeat.
+    pub fn repeating_types(&self) -> &'static [&'static str] {
+        self.repeating
+    }
+
     /// Whether one body may come under several types.
     pub fn shares_bodies(&self) -> bool {
         self.topics_share_bodies
