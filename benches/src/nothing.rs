@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use webhook_actix::ledger::{
     Check, Committed, Completion, Failure, Found, Inline, Lease, Ledger, LedgerError, LedgerFault,
-    LedgerTx, Notice, Pruned, QuarantineId, Quarantined, Registration, Release, Replay, Retention,
-    RolledBack, Search, Take, Taken, TxLimits,
+    LedgerTx, Notice, Pruned, QuarantineId, Quarantined, Registration, Release, Replay, Replayable,
+    Retention, RolledBack, Search, Take, Taken, TxLimits,
 };
 use webhook_actix::{Claim, Clock, InboxId, NewEvent, Quarantine};
 
@@ -96,7 +96,7 @@ impl Ledger for Nothing {
         Err(uncalled())
     }
 
-    async fn replay(&self, _inbox: InboxId, _actor: String, _again: bool) -> Answer<Replay> {
+    async fn replay(&self, _inbox: InboxId, _actor: String, _which: Replayable) -> Answer<Replay> {
         Err(uncalled())
     }
 

@@ -12,8 +12,8 @@ use std::sync::Arc;
 
 use serde::Deserialize;
 use webhook_actix::{
-    BeginError, BoxFuture, Claimed, Data, DataMap, Delivery, Disposition, EffectKey, Event,
-    EventId, EventType, Handler, HandlerError, InboxId, KeptHeaders, Lend, OrElse as _, RawEvent,
+    BeginError, BoxFuture, ClaimKey, Claimed, Data, DataMap, Delivery, Disposition, EffectKey, Event,
+    EventId, EventType, Handler, HandlerError, InboxId, Lend, OrElse as _, RawEvent,
     Reply, Tx, Unsigned, webhook,
 };
 use webhook_core::ledger::{FencingToken, Lease, Leased, StoredEvent};
@@ -113,25 +113,16 @@ fn run(
 ) -> Result<Reply, HandlerError> {
     let mut data = DataMap::default();
     data.insert(Arc::new("hello".to_owned()));
-    let event = StoredEvent {
-        endpoint: "github".into(),
-        principal: None,
-        account: None,
-        id: EventId::new("72d3162e").unwrap(),
-        event_type: EventType::new("push").unwrap(),
-        payload: payload.to_owned().into(),
-        headers: KeptHeaders::default(),
-        key_id: None,
-        signed_at: None,
-        received_at: 0,
-    };
-    let leased = Leased {
-        lease: Lease::new(InboxId::from_bytes([0; 16]), FencingToken::new(1)),
-        event,
-        failures: 1,
-        crashes: 1,
-        contended: 0,
-    };
+    let event = StoredEvent::new(
+        ClaimKey::from_bytes([0; 32]),
+        "github".into(),
+        EventId::new("72d3162e").unwrap(),
+        EventType::new("push").unwrap(),
+        payload.to_owned().into(),
+    );
+    let lease = Lease::new(InboxId::from_bytes([0; 16]), FencingToken::new(1));
+    let mut leased = Leased::new(lease, event);
+    (leased.failures, leased.crashes) = (1, 1);
     let claimed = Claimed::new(leased, Arc::new(GitHub), handler.spec(), data);
     block_on(handler.call(&claimed, db))
 }

@@ -13,7 +13,7 @@ use std::sync::{Arc, Barrier};
 use std::time::Duration;
 
 use webhook_actix::State;
-use webhook_actix::ledger::{Ledger as _, Release, Replay, Search};
+use webhook_actix::ledger::{Ledger as _, Release, Replay, Replayable, Search};
 use webhook_github::GitHub;
 use webhook_tests::app::{Act, App, NOW, Tuning, block_on, custom, eventually, signed};
 use webhook_tests::on_both;
@@ -511,18 +511,14 @@ fn a_dead_event_is_replayed_by_an_operator<S: Store>() {
     eventually("it is dead", || in_state(&*store, "dead") == 1);
     block_on(async {
         let ledger = store.ledger().await;
-        let search = Search {
-            state: Some(State::Dead),
-            limit: 10,
-            ..Search::default()
-        };
+        let search = Search::default().state(State::Dead).limit(10);
         let found = ledger.find(search).await.unwrap();
         let [dead] = &found[..] else {
             panic!("{found:?}")
         };
         assert_eq!((dead.event_id.as_str(), dead.failures), ("dies", 1));
         let replayed = ledger
-            .replay(dead.inbox, "ann".to_owned(), false)
+            .replay(dead.inbox, "ann".to_owned(), Replayable::Unfinished)
             .await
             .unwrap();
         assert_eq!(replayed, Replay::Waiting);

@@ -23,8 +23,8 @@ pub use attempt::{
 };
 pub use check::{Check, CheckVerdict};
 pub use fault::{LedgerError, LedgerFault};
-pub use lease::{FencingToken, Lease, Leased, StoredEvent, Take, Taken};
-pub use operator::{Found, QuarantineId, Quarantined, Release, Replay, Search};
+pub use lease::{EventTypes, FencingToken, LONGEST_LEASE, Lease, Leased, StoredEvent, Take, Taken};
+pub use operator::{Found, QuarantineId, Quarantined, Release, Replay, Replayable, Search};
 pub use registration::{Notice, RegisteredEndpoint, Registration};
 pub use retention::{IdentityRetention, Pruned, Retention};
 
@@ -214,7 +214,7 @@ pub trait Ledger: Clone + fmt::Debug + Send + Sync + 'static {
     fn find(&self, what: Search) -> impl Future<Output = Result<Vec<Found>, LedgerError>> + Send;
 
     /// Let a dead or ignored event run again, now and with all of its attempts; a completed one only
-    /// if `again` is said, and its effect then happens twice. `actor` is recorded.
+    /// if `which` says so, and its effect then happens twice. `actor` is recorded.
     ///
     /// # Errors
     ///
@@ -223,7 +223,7 @@ pub trait Ledger: Clone + fmt::Debug + Send + Sync + 'static {
         &self,
         inbox: InboxId,
         actor: String,
-        again: bool,
+        which: Replayable,
     ) -> impl Future<Output = Result<Replay, LedgerError>> + Send;
 
     /// Let ignored events of these types run, for which there is a handler now. How many wait for

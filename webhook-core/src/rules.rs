@@ -23,7 +23,7 @@ pub enum Quarantine {
 #[non_exhaustive]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum State {
-    /// Done, its effect committed. Final, unless an operator says `again`; forgotten in time.
+    /// Done, its effect committed. Final, unless an operator replays it even so; forgotten in time.
     Completed,
     /// Set aside after its last attempt. An operator or a redelivery revives it.
     Dead,

@@ -1,16 +1,16 @@
 //! An endpoint whose configuration was checked.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use webhook_core::ledger::{IdentityRetention, TxLimits};
+use webhook_core::ledger::{EventTypes, IdentityRetention, LONGEST_LEASE, TxLimits};
 use webhook_core::{
     BoxFuture, ClaimScope, Claimed, DynProvider, Handler, HandlerError, HandlerSpec, Lend, Mode,
     Provider, Reply, Window,
 };
 
 use crate::backoff::Backoff;
+use crate::handlers::Handlers;
 use crate::keys::KeyStore;
 use crate::policy::{OnFailure, Unlisted};
 
@@ -39,7 +39,7 @@ pub(crate) struct Built<C> {
     pub(crate) identities: IdentityRetention,
     pub(crate) completed_payloads: Duration,
     pub(crate) other_payloads: Duration,
-    pub(crate) handlers: HashMap<&'static str, Arc<dyn Erased<C>>>,
+    pub(crate) handlers: Handlers<C>,
 }
 
 /// How long a run may take.
@@ -63,9 +63,6 @@ pub(crate) trait Erased<C>: Send + Sync {
 
 pub(crate) struct Erase<P, C>(pub(crate) Arc<dyn Handler<P, C>>);
 
-/// Longest lease: a lease that ends later was written by a clock that has stepped back since.
-const LONGEST_LEASE: Duration = Duration::from_hours(1);
-
 impl<C> Built<C> {
     /// The handler of an event type, if one takes it.
     pub(crate) fn handler(&self, event_type: &str) -> Option<&Arc<dyn Erased<C>>> {
@@ -74,11 +71,7 @@ impl<C> Built<C> {
 
     /// Bounds of a worker's transaction.
     pub(crate) fn worker_limits(&self) -> TxLimits {
-        TxLimits {
-            statement: self.max_transaction,
-            lock: self.max_transaction.div_f64(2.0),
-            lease: self.lease,
-        }
+        TxLimits::new(self.max_transaction, self.lease)
     }
 
     /// Bounds of one run of a handler.
@@ -90,11 +83,8 @@ impl<C> Built<C> {
     }
 
     /// The types workers of this process can run: inline ones too, since they may have fallen back.
-    pub(crate) fn event_types(&self) -> Arc<[String]> {
-        self.handlers
-            .keys()
-            .map(|&event| event.to_owned())
-            .collect()
+    pub(crate) fn event_types(&self) -> EventTypes {
+        self.handlers.event_types()
     }
 
     pub(crate) fn is_inline(&self, event_type: &str) -> bool {

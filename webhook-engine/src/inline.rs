@@ -123,13 +123,8 @@ async fn failed<L: Ledger>(site: &Site<L>, event: NewEvent, hopeless: bool) -> R
 async fn bury<L: Ledger>(site: &Site<L>, lease: Lease, event: NewEvent) -> Ran {
     let ledger = &site.shared.ledger;
     let endpoint = &site.built().name;
-    let failure = Failure {
-        error: TRANSACTION_ESCAPED.to_owned(),
-        counted: true,
-        next: Next::Dead {
-            quiet: site.built().backoff.longest,
-        },
-    };
+    let quiet = site.built().backoff.longest;
+    let failure = Failure::new(TRANSACTION_ESCAPED, Next::Dead { quiet });
     telemetry::dead(endpoint, 1);
     match ledger.fail(lease, failure).await {
         Ok(true) => (Outcome::DeadLettered, None),
@@ -169,9 +164,5 @@ fn limits(deadline: Instant, lease: Duration) -> TxLimits {
     let left = deadline
         .saturating_duration_since(Instant::now())
         .max(Duration::from_millis(50));
-    TxLimits {
-        statement: left,
-        lock: left.mul_f64(0.8),
-        lease,
-    }
+    TxLimits::new(left, lease).lock(left.mul_f64(0.8))
 }

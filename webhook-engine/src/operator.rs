@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use webhook_core::ledger::{
     Check, CheckVerdict, Found, Ledger, LedgerError, QuarantineId, Quarantined, Release, Replay,
-    Search,
+    Replayable, Search,
 };
 use webhook_core::{Clock, InboxId};
 
@@ -71,13 +71,26 @@ impl<'w, L: Ledger> Operator<'w, L> {
         self.ledger.find(what).await
     }
 
-    /// Let a dead or ignored event run again; a completed one only `again`: its effect then happens twice.
+    /// Let a dead or ignored event run again, with all of its attempts.
     ///
     /// # Errors
     ///
     /// The store's.
-    pub async fn replay(&self, event: InboxId, again: bool) -> Result<Replay, LedgerError> {
-        self.ledger.replay(event, self.actor.clone(), again).await
+    pub async fn replay(&self, event: InboxId) -> Result<Replay, LedgerError> {
+        self.ledger
+            .replay(event, self.actor.clone(), Replayable::Unfinished)
+            .await
+    }
+
+    /// Let an event run again even if it is completed: its effect then happens twice.
+    ///
+    /// # Errors
+    ///
+    /// The store's.
+    pub async fn replay_even_completed(&self, event: InboxId) -> Result<Replay, LedgerError> {
+        self.ledger
+            .replay(event, self.actor.clone(), Replayable::EvenCompleted)
+            .await
     }
 
     /// Let the ignored events of these types run, now that handlers take them. How many.

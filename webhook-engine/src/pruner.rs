@@ -52,12 +52,8 @@ fn retention<C>(built: &Built<C>) -> Retention {
         }
         (KeyStore::Source(_), identities) => (Vec::new(), identities),
     };
-    Retention {
-        endpoint: built.name.clone(),
-        identities,
-        completed_payloads: built.completed_payloads,
-        other_payloads: built.other_payloads,
-        live_keys,
-        batch: BATCH,
-    }
+    Retention::new(built.name.clone(), identities)
+        .payloads(built.completed_payloads, built.other_payloads)
+        .live_keys(live_keys)
+        .batch(BATCH)
 }

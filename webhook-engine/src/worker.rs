@@ -6,10 +6,10 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
-use webhook_core::Disposition;
 use webhook_core::ledger::{
     Completion, Failure, Lease, Leased, Ledger, Next, TRANSACTION_ESCAPED, Take,
 };
+use webhook_core::{Disposition, fault_point};
 
 use crate::attempt::{Lender, Settled, bind};
 use crate::built::{Built, Erased};
@@ -41,6 +41,16 @@ struct Holding {
     lost: CancellationToken,
     /// On our own clock, from before the statement was sent: by then the store has let go of it.
     until: Instant,
+}
+
+/// A lease that is renewed for as long as this lives. Even a panic of ours must end that, or the event
+/// would never run out of its lease.
+struct Hold(Arc<Held>, Lease);
+
+impl Drop for Hold {
+    fn drop(&mut self) {
+        self.0.release(self.1);
+    }
 }
 
 /// Start the endpoint's loops on the engine's control thread.
@@ -93,13 +103,11 @@ async fn dequeue<L: Ledger>(shared: Arc<Shared<L>>, served: Arc<Served<L::Conn>>
         };
         let Ok(first) = first else { break };
         let more = places.available_permits();
-        let want = Take {
-            endpoint: built.name.clone(),
-            event_types: event_types.clone(),
-            max: u32::try_from(more.saturating_add(1)).unwrap_or(u32::MAX),
-            lease: built.lease,
-            max_crashes: built.max_crashes,
-        };
+        let free = u32::try_from(more.saturating_add(1)).unwrap_or(u32::MAX);
+        let want = Take::new(built.name.clone(), event_types.clone(), built.lease)
+            .at_most(free)
+            .max_crashes(built.max_crashes)
+            .longest_pause(built.backoff.longest);
         let sent = Instant::now();
         let taken = match shared.ledger.take(want).await {
             Ok(taken) => taken,
@@ -129,13 +137,12 @@ async fn dequeue<L: Ledger>(shared: Arc<Shared<L>>, served: Arc<Served<L::Conn>>
                 .take()
                 .or_else(|| places.clone().try_acquire_owned().ok());
             let lost = held.hold(leased.lease, sent, built.lease);
+            let hold = Hold(held.clone(), leased.lease);
             let work = {
-                let (shared, served, held) = (shared.clone(), served.clone(), held.clone());
+                let (shared, served) = (shared.clone(), served.clone());
                 async move {
-                    let lease = leased.lease;
-                    let _place = place;
+                    let _held = (place, hold);
                     run(&shared, &served, leased, lost).await;
-                    held.release(lease);
                 }
             };
             if let Some(runtimes) = shared.runtimes.get() {
@@ -152,6 +159,7 @@ async fn run<L: Ledger>(
     leased: Leased,
     lost: CancellationToken,
 ) {
+    fault_point!("take.done", _ => return);
     let built = &served.built;
     let (lease, tries) = (leased.lease, Tries::of(&leased));
     let Some(handler) = built.handler(leased.event.event_type.as_str()) else {
@@ -208,11 +216,7 @@ async fn record<L: Ledger>(
         } else {
             next
         };
-        Failure {
-            error,
-            counted: true,
-            next,
-        }
+        Failure::new(error, next)
     };
     let failure = match settled {
         Settled::Completed(_) => return,
@@ -223,42 +227,34 @@ async fn record<L: Ledger>(
         }
         Settled::Failed(error) => match error.disposition() {
             Disposition::Ignore => return complete(shared, built, lease).await,
-            Disposition::DeadLetter => Failure {
-                error: error.to_string(),
-                counted: true,
-                next: dead,
-            },
+            Disposition::DeadLetter => Failure::new(error.to_string(), dead),
             Disposition::RetryAfter(delay) => {
-                counted(error.to_string(), Next::Retry(delay.max(pause)))
+                let delay = delay.min(built.backoff.longest).max(pause);
+                counted(error.to_string(), Next::Retry(delay))
             }
             _ => counted(error.to_string(), Next::Retry(pause)),
         },
         Settled::Broken(why) => counted(why.to_owned(), Next::Retry(pause)),
         // Its effect may stand: running it again could double it.
-        Settled::Escaped => Failure {
-            error: TRANSACTION_ESCAPED.to_owned(),
-            counted: true,
-            next: dead,
-        },
-        Settled::Store(fault) => Failure {
-            error: fault.map_or_else(
+        Settled::Escaped => Failure::new(TRANSACTION_ESCAPED, dead),
+        Settled::Store(fault) => {
+            let error = fault.map_or_else(
                 || "the handler met contention".to_owned(),
                 |fault| fault.to_string(),
-            ),
-            counted: false,
+            );
             // Soon at first, on the endpoint's schedule if it goes on, and not for ever.
-            next: match tries.contended {
+            let next = match tries.contended {
                 0..FEW_CONTENTIONS => {
                     Next::Retry(Duration::from_millis(rand::random_range(50..500)))
                 }
-                FEW_CONTENTIONS..MANY_CONTENTIONS => Next::Retry(
-                    built
-                        .backoff
-                        .pause(tries.contended.saturating_sub(FEW_CONTENTIONS)),
-                ),
+                FEW_CONTENTIONS..MANY_CONTENTIONS => {
+                    let met = tries.contended.saturating_sub(FEW_CONTENTIONS);
+                    Next::Retry(built.backoff.pause(met))
+                }
                 _ => dead,
-            },
-        },
+            };
+            Failure::new(error, next).uncounted()
+        }
     };
     tracing::warn!(
         endpoint = %built.name, handler = name, counted = failure.counted, error = %failure.error,
@@ -392,7 +388,7 @@ impl Settled {
     pub(crate) fn label(&self) -> &'static str {
         match self {
             Self::Completed(_) => "completed",
-            Self::Failed(_) => "failed",
+            Self::Failed(error) => error.label(),
             Self::Broken(why) => why,
             Self::Escaped => "escaped",
             Self::LeaseLost => "lease_lost",

@@ -2,7 +2,7 @@
 
 use sqlx::types::Uuid;
 use sqlx::{ColumnIndex, Decode, FromRow, Row, Type};
-use webhook_core::ledger::{Found, QuarantineId, Quarantined, Replay};
+use webhook_core::ledger::{Found, QuarantineId, Quarantined, Replay, Replayable};
 use webhook_core::{Quarantine, State};
 
 use crate::stored::{digest, from_row, inbox_id, unreadable};
@@ -69,38 +69,40 @@ from_row!(FoundRow {
 
 pub(crate) fn quarantined_all(rows: Vec<QuarantinedRow>) -> Result<Vec<Quarantined>, sqlx::Error> {
     let read = |row: QuarantinedRow| {
-        Ok(Quarantined {
-            id: QuarantineId::from_bytes(row.id.into_bytes()),
-            endpoint: row.endpoint,
-            reason: Quarantine::from_name(&row.reason).ok_or_else(unreadable)?,
-            event_id: row.event_id,
-            event_type: row.event_type,
-            account: row.account,
-            digest: digest(&row.digest)?,
-            first: row.first_inbox.map(inbox_id),
-            first_digest: row.first_digest.as_deref().map(digest).transpose()?,
-            seen: row.seen.unsigned_abs(),
-            first_seen_at: row.first_seen_at,
-            last_seen_at: row.last_seen_at,
-        })
+        let mut delivery = Quarantined::new(
+            QuarantineId::from_bytes(row.id.into_bytes()),
+            Quarantine::from_name(&row.reason).ok_or_else(unreadable)?,
+            row.endpoint,
+            row.event_id,
+            row.event_type,
+            digest(&row.digest)?,
+        );
+        delivery.account = row.account;
+        delivery.first = row.first_inbox.map(inbox_id);
+        delivery.first_digest = row.first_digest.as_deref().map(digest).transpose()?;
+        delivery.seen = row.seen.unsigned_abs();
+        delivery.first_seen_at = row.first_seen_at;
+        delivery.last_seen_at = row.last_seen_at;
+        Ok(delivery)
     };
     rows.into_iter().map(read).collect()
 }
 
 pub(crate) fn found_all(rows: Vec<FoundRow>) -> Result<Vec<Found>, sqlx::Error> {
     let read = |row: FoundRow| {
-        Ok(Found {
-            inbox: inbox_id(row.id),
-            endpoint: row.endpoint,
-            event_id: row.event_id,
-            event_type: row.event_type,
-            account: row.account,
-            state: State::from_name(&row.state).ok_or_else(unreadable)?,
-            failures: u32::try_from(row.failures).unwrap_or(u32::MAX),
-            crashes: u32::try_from(row.crashes).unwrap_or(u32::MAX),
-            last_error: row.last_error,
-            received_at: row.received_at,
-        })
+        let mut event = Found::new(
+            inbox_id(row.id),
+            row.endpoint,
+            row.event_id,
+            row.event_type,
+            State::from_name(&row.state).ok_or_else(unreadable)?,
+        );
+        event.account = row.account;
+        event.failures = u32::try_from(row.failures).unwrap_or(u32::MAX);
+        event.crashes = u32::try_from(row.crashes).unwrap_or(u32::MAX);
+        event.last_error = row.last_error;
+        event.received_at = row.received_at;
+        Ok(event)
     };
     rows.into_iter().map(read).collect()
 }
@@ -108,14 +110,14 @@ pub(crate) fn found_all(rows: Vec<FoundRow>) -> Result<Vec<Found>, sqlx::Error> 
 /// Why an event was not replayed, by its state and whether its payload is kept.
 pub(crate) fn replay_refused(
     row: Option<(String, bool)>,
-    again: bool,
+    which: Replayable,
 ) -> Result<Replay, sqlx::Error> {
     let Some((state, has_payload)) = row else {
         return Ok(Replay::Unknown);
     };
     let state = State::from_name(&state).ok_or_else(unreadable)?;
     let may_run = match state {
-        State::Completed => again,
+        State::Completed => which == Replayable::EvenCompleted,
         State::Dead | State::Ignored => true,
         _ => false,
     };

@@ -13,10 +13,10 @@ use sqlx::{ConnectOptions, Connection, Executor as _, PgConnection, PgPool, Post
 use tokio::sync::oneshot;
 use webhook_core::ledger::{
     Check, Completion, Failure, Found, Inline, Lease, Ledger, LedgerError, Notice, Pruned,
-    QuarantineId, Quarantined, Registration, Release, Replay, Retention, Search, Take, Taken,
+    QuarantineId, Quarantined, Registration, Release, Replay, Replayable, Retention, Search, Take, Taken,
     TxLimits,
 };
-use webhook_core::{Claim, Clock, InboxId, NewEvent, Quarantine};
+use webhook_core::{Claim, Clock, InboxId, NewEvent, Quarantine, fault_point};
 
 use crate::batch::{Answers, Batcher, Turn, in_time};
 use crate::checks::{self, Served};
@@ -268,6 +268,7 @@ impl Ledger for PostgresLedger {
     async fn fail(&self, lease: Lease, failure: Failure) -> Result<bool, LedgerError> {
         let ledger = self.clone();
         self.run(async move {
+            fault_point!("fail.begin", error => return Err(ledger_error(error.into())));
             let mut conn = ledger.lend().await?;
             let outcome = inbox::fail(&mut conn, lease, &failure).await;
             conn.settle(outcome)
@@ -344,12 +345,12 @@ impl Ledger for PostgresLedger {
         &self,
         inbox: InboxId,
         actor: String,
-        again: bool,
+        which: Replayable,
     ) -> Result<Replay, LedgerError> {
         let ledger = self.clone();
         self.run(async move {
             let mut conn = ledger.lend().await?;
-            let outcome = operator::replay(&mut conn, uuid(inbox), &actor, again).await;
+            let outcome = operator::replay(&mut conn, uuid(inbox), &actor, which).await;
             conn.settle(outcome)
         })
         .await

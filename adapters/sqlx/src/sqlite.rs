@@ -15,10 +15,10 @@ use sqlx_core::transaction::TransactionManager;
 use tokio::time::sleep;
 use webhook_core::ledger::{
     Check, Completion, Failure, Found, Inline, Lease, Ledger, LedgerError, Notice, Pruned,
-    QuarantineId, Quarantined, Registration, Release, Replay, Retention, Search, Take, Taken,
+    QuarantineId, Quarantined, Registration, Release, Replay, Replayable, Retention, Search, Take, Taken,
     TxLimits,
 };
-use webhook_core::{Claim, Clock, InboxId, NewEvent, Quarantine};
+use webhook_core::{Claim, Clock, InboxId, NewEvent, Quarantine, fault_point};
 
 use crate::batch::{self, Answers, Batcher, in_time};
 use crate::checks::{self, Served};
@@ -256,6 +256,7 @@ impl Ledger for SqliteLedger {
     async fn fail(&self, lease: Lease, failure: Failure) -> Result<bool, LedgerError> {
         let ledger = self.clone();
         self.run(async move {
+            fault_point!("fail.begin", error => return Err(ledger_error(error.into())));
             let mut conn = ledger.write().await?;
             let outcome = inbox::fail(&mut conn, lease, &failure).await;
             ledger.commit(conn, outcome).await
@@ -328,12 +329,12 @@ impl Ledger for SqliteLedger {
         &self,
         inbox: InboxId,
         actor: String,
-        again: bool,
+        which: Replayable,
     ) -> Result<Replay, LedgerError> {
         let ledger = self.clone();
         self.run(async move {
             let mut conn = ledger.write().await?;
-            let outcome = operator::replay(&mut conn, uuid(inbox), &actor, again).await;
+            let outcome = operator::replay(&mut conn, uuid(inbox), &actor, which).await;
             ledger.commit(conn, outcome).await
         })
         .await

@@ -8,7 +8,7 @@ use sqlx::types::Uuid;
 use sqlx::{ColumnIndex, Decode, FromRow, Row, Type};
 use webhook_core::ledger::{FencingToken, Lease, Leased, LedgerError, StoredEvent};
 use webhook_core::{
-    Account, ContentDigest, EventId, EventType, HeldEvent, Holder, InboxId, KeptHeaders, NewEvent,
+    Account, ClaimKey, ContentDigest, EventId, EventType, HeldEvent, Holder, InboxId, KeptHeaders, NewEvent,
     Reply, State,
 };
 
@@ -45,6 +45,7 @@ pub(crate) struct KeyRow {
 #[derive(Debug)]
 pub(crate) struct LeasedRow {
     id: Uuid,
+    id_key: Vec<u8>,
     token: i64,
     state: String,
     failures: i64,
@@ -132,29 +133,31 @@ impl LeasedRow {
         if self.state != State::Processing.as_str() {
             return Ok(None);
         }
+        let key = self.id_key[..].try_into().map_err(|_| unreadable())?;
         let account = self.account.as_deref().map(Account::new).transpose();
-        Ok(Some(Leased {
-            lease: Lease::new(inbox_id(self.id), FencingToken::new(self.token)),
-            event: StoredEvent {
-                endpoint: endpoint.clone(),
-                principal: self.principal,
-                account: account.map_err(|_| unreadable())?,
-                id: EventId::new(&self.event_id).map_err(|_| unreadable())?,
-                event_type: EventType::new(&self.event_type).map_err(|_| unreadable())?,
-                payload: self.payload.ok_or_else(unreadable)?.into(),
-                headers: self
-                    .headers
-                    .as_deref()
-                    .map(KeptHeaders::from_json)
-                    .unwrap_or_default(),
-                key_id: self.key_id,
-                signed_at: self.signed_at,
-                received_at: self.received_at,
-            },
-            failures: u32::try_from(self.failures).unwrap_or(u32::MAX),
-            crashes: u32::try_from(self.crashes).unwrap_or(u32::MAX),
-            contended: u32::try_from(self.contended).unwrap_or(u32::MAX),
-        }))
+        let mut event = StoredEvent::new(
+            ClaimKey::from_bytes(key),
+            endpoint.clone(),
+            EventId::new(&self.event_id).map_err(|_| unreadable())?,
+            EventType::new(&self.event_type).map_err(|_| unreadable())?,
+            self.payload.ok_or_else(unreadable)?.into(),
+        );
+        event.principal = self.principal;
+        event.account = account.map_err(|_| unreadable())?;
+        event.headers = self
+            .headers
+            .as_deref()
+            .map(KeptHeaders::from_json)
+            .unwrap_or_default();
+        event.key_id = self.key_id;
+        event.signed_at = self.signed_at;
+        event.received_at = self.received_at;
+        let lease = Lease::new(inbox_id(self.id), FencingToken::new(self.token));
+        let mut leased = Leased::new(lease, event);
+        leased.failures = u32::try_from(self.failures).unwrap_or(u32::MAX);
+        leased.crashes = u32::try_from(self.crashes).unwrap_or(u32::MAX);
+        leased.contended = u32::try_from(self.contended).unwrap_or(u32::MAX);
+        Ok(Some(leased))
     }
 }
 
@@ -201,6 +204,7 @@ from_row!(KeyRow {
 
 from_row!(LeasedRow {
     id,
+    id_key,
     token,
     state,
     failures,
@@ -219,26 +223,22 @@ from_row!(LeasedRow {
 
 /// The lease of an event that was claimed inline, whose row has just been written.
 pub(crate) fn leased_inline(event: &NewEvent, lease: Lease, received_at: i64) -> Leased {
-    Leased {
-        lease,
-        event: StoredEvent {
-            endpoint: event.endpoint().clone(),
-            principal: event.principal().map(str::to_owned),
-            account: event
-                .account()
-                .and_then(|account| Account::new(account).ok()),
-            id: event.id().clone(),
-            event_type: event.event_type().clone(),
-            payload: event.payload().clone(),
-            headers: event.headers().clone(),
-            key_id: event.key_id().map(str::to_owned),
-            signed_at: event.signed_at(),
-            received_at,
-        },
-        failures: 0,
-        crashes: 0,
-        contended: 0,
-    }
+    let mut stored = StoredEvent::new(
+        event.id_key(),
+        event.endpoint().clone(),
+        event.id().clone(),
+        event.event_type().clone(),
+        event.payload().clone(),
+    );
+    stored.principal = event.principal().map(str::to_owned);
+    stored.account = event
+        .account()
+        .and_then(|account| Account::new(account).ok());
+    stored.headers = event.headers().clone();
+    stored.key_id = event.key_id().map(str::to_owned);
+    stored.signed_at = event.signed_at();
+    stored.received_at = received_at;
+    Leased::new(lease, stored)
 }
 
 /// A fresh row id. Ascending in time, so that rows lie in the order of their arrival.
@@ -296,8 +296,6 @@ pub(crate) fn unreadable() -> sqlx::Error {
 
 /// How often a claim is tried whose key changes hands in between.
 pub(crate) const CLAIM_ROUNDS: usize = 5;
-/// A lease that ends later than this was given by a clock that has been set back since.
-pub(crate) const LONGEST_LEASE: Duration = Duration::from_hours(1);
 /// What quarantine keeps for one endpoint.
 pub(crate) const QUARANTINE_BYTES: i64 = 64 * 1024 * 1024;
 

@@ -9,11 +9,11 @@ use crate::reply::Reply;
 
 /// Bounds of one handler's transaction, enforced by the store.
 #[derive(Debug, Clone, Copy)]
-#[expect(clippy::exhaustive_structs, reason = "an argument list with names")]
+#[non_exhaustive]
 pub struct TxLimits {
     /// Longest statement, and longest pause between two.
     pub statement: Duration,
-    /// Longest wait for a lock.
+    /// Longest wait for a lock. Default: half of the longest statement.
     pub lock: Duration,
     /// Lease given to an event that is claimed inline.
     pub lease: Duration,
@@ -66,11 +66,12 @@ pub struct Completion {
 
 /// What is recorded with a failed attempt.
 #[derive(Debug, Clone)]
-#[expect(clippy::exhaustive_structs, reason = "an argument list with names")]
+#[non_exhaustive]
 pub struct Failure {
     /// Class and public words of the error, at most 500 bytes.
     pub error: String,
     /// Whether the attempt counts against the event. Contention and a store that was away do not.
+    /// Default: it does.
     pub counted: bool,
     /// What happens next.
     pub next: Next,
@@ -91,6 +92,42 @@ pub enum Next {
     },
     /// It runs again after this long.
     Retry(Duration),
+}
+
+impl TxLimits {
+    /// Statements of at most this length, under a lease of that.
+    pub fn new(statement: Duration, lease: Duration) -> Self {
+        Self {
+            statement,
+            lock: statement.div_f64(2.0),
+            lease,
+        }
+    }
+
+    /// Longest wait for a lock.
+    #[must_use]
+    pub fn lock(mut self, longest: Duration) -> Self {
+        self.lock = longest;
+        self
+    }
+}
+
+impl Failure {
+    /// An attempt that counts against the event.
+    pub fn new(error: impl Into<String>, next: Next) -> Self {
+        Self {
+            error: error.into(),
+            counted: true,
+            next,
+        }
+    }
+
+    /// The event is not to blame.
+    #[must_use]
+    pub fn uncounted(mut self) -> Self {
+        self.counted = false;
+        self
+    }
 }
 
 impl Completion {

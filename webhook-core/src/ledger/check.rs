@@ -2,7 +2,7 @@
 
 /// One thing looked at.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[expect(clippy::exhaustive_structs, reason = "a row of a report")]
+#[non_exhaustive]
 pub struct Check {
     /// What, for example `fsync`.
     pub name: &'static str,

@@ -14,7 +14,7 @@ pub struct QuarantineId([u8; 16]);
 
 /// A quarantined delivery, as an operator sees it. The payload is fetched by releasing it.
 #[derive(Debug, Clone)]
-#[expect(clippy::exhaustive_structs, reason = "ledgers fill it from a row")]
+#[non_exhaustive]
 pub struct Quarantined {
     /// Its row.
     pub id: QuarantineId,
@@ -56,7 +56,7 @@ pub enum Release {
 
 /// Which stored events an operator wants to see.
 #[derive(Debug, Clone)]
-#[expect(clippy::exhaustive_structs, reason = "an argument list with names")]
+#[non_exhaustive]
 pub struct Search {
     /// Only of this endpoint.
     pub endpoint: Option<Arc<str>>,
@@ -68,13 +68,13 @@ pub struct Search {
     pub event_id: Option<String>,
     /// Only rows after this one, for paging.
     pub after: Option<InboxId>,
-    /// At most this many.
+    /// At most this many. Default: 100.
     pub limit: u32,
 }
 
 /// A stored event, as an operator sees it.
 #[derive(Debug, Clone)]
-#[expect(clippy::exhaustive_structs, reason = "ledgers fill it from a row")]
+#[non_exhaustive]
 pub struct Found {
     /// Its row.
     pub inbox: InboxId,
@@ -98,13 +98,23 @@ pub struct Found {
     pub received_at: i64,
 }
 
+/// Which events an order to run one again may concern.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "completed ones or not")]
+pub enum Replayable {
+    /// Completed ones too: their effect then happens twice.
+    EvenCompleted,
+    /// Dead and ignored ones.
+    Unfinished,
+}
+
 /// What became of an order to run an event again.
 #[non_exhaustive]
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Replay {
     /// It waits for its turn.
     Waiting,
-    /// It is completed, and `again` was not said; or it waits or runs already.
+    /// It is completed, and that was not asked for; or it waits or runs already.
     Refused(State),
     /// There is no such row.
     Unknown,
@@ -122,6 +132,101 @@ impl Default for Search {
             event_id: None,
             after: None,
             limit: 100,
+        }
+    }
+}
+
+impl Search {
+    /// Only of this endpoint.
+    #[must_use]
+    pub fn endpoint(mut self, name: impl Into<Arc<str>>) -> Self {
+        self.endpoint = Some(name.into());
+        self
+    }
+
+    /// Only in this state.
+    #[must_use]
+    pub fn state(mut self, state: State) -> Self {
+        self.state = Some(state);
+        self
+    }
+
+    /// Only of this type.
+    #[must_use]
+    pub fn event_type(mut self, event_type: impl Into<String>) -> Self {
+        self.event_type = Some(event_type.into());
+        self
+    }
+
+    /// Only this event id.
+    #[must_use]
+    pub fn event_id(mut self, id: impl Into<String>) -> Self {
+        self.event_id = Some(id.into());
+        self
+    }
+
+    /// Only rows after this one, for paging.
+    #[must_use]
+    pub fn after(mut self, last: InboxId) -> Self {
+        self.after = Some(last);
+        self
+    }
+
+    /// At most this many.
+    #[must_use]
+    pub fn limit(mut self, rows: u32) -> Self {
+        self.limit = rows;
+        self
+    }
+}
+
+impl Found {
+    /// For ledgers: an event with all that every event has. The rest is set by its fields.
+    pub fn new(
+        inbox: InboxId,
+        endpoint: impl Into<String>,
+        event_id: impl Into<String>,
+        event_type: impl Into<String>,
+        state: State,
+    ) -> Self {
+        Self {
+            inbox,
+            endpoint: endpoint.into(),
+            event_id: event_id.into(),
+            event_type: event_type.into(),
+            account: None,
+            state,
+            failures: 0,
+            crashes: 0,
+            last_error: None,
+            received_at: 0,
+        }
+    }
+}
+
+impl Quarantined {
+    /// For ledgers: a delivery with all that every delivery has. The rest is set by its fields.
+    pub fn new(
+        id: QuarantineId,
+        reason: Quarantine,
+        endpoint: impl Into<String>,
+        event_id: impl Into<String>,
+        event_type: impl Into<String>,
+        digest: ContentDigest,
+    ) -> Self {
+        Self {
+            id,
+            endpoint: endpoint.into(),
+            reason,
+            event_id: event_id.into(),
+            event_type: event_type.into(),
+            account: None,
+            digest,
+            first: None,
+            first_digest: None,
+            seen: 1,
+            first_seen_at: 0,
+            last_seen_at: 0,
         }
     }
 }

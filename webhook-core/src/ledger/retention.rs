@@ -7,19 +7,25 @@ use crate::keyring::KeyFingerprint;
 
 /// What one endpoint keeps. Only settled events are ever pruned; ages are the store's.
 #[derive(Debug, Clone)]
-#[expect(clippy::exhaustive_structs, reason = "an argument list with names")]
+#[non_exhaustive]
 pub struct Retention {
     /// The endpoint's name.
     pub endpoint: Arc<str>,
     /// How long identities are remembered.
     pub identities: IdentityRetention,
-    /// How long payloads of completed events are kept.
+    /// How long payloads of completed events are kept. Default: 7 days.
     pub completed_payloads: Duration,
-    /// How long payloads of dead and ignored events, and settled quarantine, are kept.
+    /// How long payloads of dead and ignored events, and of settled quarantine, are kept. Default: 30 days.
     pub other_payloads: Duration,
+    /// How long settled quarantine is remembered at least, counted from when it was decided on or came
+    /// last. Default: 90 days.
+    ///
+    /// Never for less long than its identity is, so that what was decided on once is not asked again:
+    /// by then nobody can present it any more.
+    pub settled_quarantine: Duration,
     /// Keys that are live in this process now: the registry remembers when each was last seen.
     pub live_keys: Vec<KeyFingerprint>,
-    /// Most rows one call touches.
+    /// Most rows of a kind that one call touches. Default: 1000.
     pub batch: u32,
 }
 
@@ -41,7 +47,7 @@ pub enum IdentityRetention {
 
 /// What one call forgot.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-#[expect(clippy::exhaustive_structs, reason = "counts")]
+#[non_exhaustive]
 pub struct Pruned {
     /// Payloads dropped; their events stay known.
     pub payloads: u64,
@@ -49,6 +55,52 @@ pub struct Pruned {
     pub buried: u64,
     /// Identities forgotten.
     pub forgotten: u64,
+    /// Settled quarantine forgotten.
+    pub decisions: u64,
+}
+
+impl Retention {
+    /// What the endpoint of this name keeps: identities for so long, and all else for the defaults.
+    pub fn new(endpoint: impl Into<Arc<str>>, identities: IdentityRetention) -> Self {
+        Self {
+            endpoint: endpoint.into(),
+            identities,
+            completed_payloads: Duration::from_hours(7 * 24),
+            other_payloads: Duration::from_hours(30 * 24),
+            settled_quarantine: Duration::from_hours(90 * 24),
+            live_keys: Vec::new(),
+            batch: 1000,
+        }
+    }
+
+    /// How long payloads are kept: of completed events, and of others.
+    #[must_use]
+    pub fn payloads(mut self, completed: Duration, others: Duration) -> Self {
+        self.completed_payloads = completed;
+        self.other_payloads = others;
+        self
+    }
+
+    /// How long settled quarantine is remembered at least.
+    #[must_use]
+    pub fn settled_quarantine(mut self, age: Duration) -> Self {
+        self.settled_quarantine = age;
+        self
+    }
+
+    /// Keys that are live in this process now.
+    #[must_use]
+    pub fn live_keys(mut self, keys: Vec<KeyFingerprint>) -> Self {
+        self.live_keys = keys;
+        self
+    }
+
+    /// Most rows of a kind that one call touches.
+    #[must_use]
+    pub fn batch(mut self, rows: u32) -> Self {
+        self.batch = rows;
+        self
+    }
 }
 
 impl Pruned {

@@ -6,11 +6,11 @@ use std::sync::Arc;
 use sqlx::types::Uuid;
 use sqlx::{PgConnection, Postgres};
 use webhook_core::ledger::LedgerError;
-use webhook_core::{Claim, ClaimKey, NewEvent, Verdict};
+use webhook_core::{Claim, ClaimKey, NewEvent, Verdict, fault_point};
 
 use super::{PostgresLedger, quarantine};
 use crate::batch::Turn;
-use crate::error::{StoreFault, contention};
+use crate::error::{StoreFault, contention, ledger_error};
 use crate::executor::Lent;
 use crate::stored::{CLAIM_ROUNDS, Holders, KeyRow, new_id, uuid};
 
@@ -23,6 +23,7 @@ pub(super) async fn claim_together(
     deliveries: &[Arc<[NewEvent]>],
     turn: Turn,
 ) -> Result<Vec<Vec<Claim>>, LedgerError> {
+    fault_point!("claim.begin", error => return Err(ledger_error(error.into())));
     let conn = match turn {
         Turn::Aside => ledger.lend().await?,
         Turn::Lane => ledger.lend_to_batch().await?,
@@ -48,8 +49,9 @@ pub(super) async fn claim_together(
 /// Claim `events` and store those that were won.
 async fn claim(mut conn: Lent<Postgres>, events: &[NewEvent]) -> Result<Vec<Claim>, LedgerError> {
     let outcome = try_claim(&mut conn, events).await;
-    conn.settle(outcome)?
-        .ok_or_else(|| contention(StoreFault::Unsettled))
+    let claims = conn.settle(outcome)?;
+    fault_point!("claim.done", error => return Err(ledger_error(error.into())));
+    claims.ok_or_else(|| contention(StoreFault::Unsettled))
 }
 
 /// `None` if a key changed hands in every round.

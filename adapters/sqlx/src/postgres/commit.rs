@@ -6,6 +6,7 @@ use sqlx::postgres::{PgDatabaseError, PgSeverity, PgTransactionManager};
 use sqlx::{PgConnection, Postgres};
 use sqlx_core::transaction::TransactionManager;
 use tokio::time::{sleep, timeout};
+use webhook_core::fault_point;
 use webhook_core::ledger::{Committed, Completion, Lease, LedgerError};
 
 use super::undo::{IS_OURS, is_aborted, undo};
@@ -61,8 +62,10 @@ async fn commit(mut conn: Lent<Postgres>, lease: Lease, done: &Completion) -> En
             };
         }
     };
+    fault_point!("complete.written", error => return End::Failed(ledger_error(error.into())));
     match PgTransactionManager::commit(&mut conn).await {
         Ok(()) => {
+            fault_point!("commit.done", error => return End::Unknown(transaction, ledger_error(error.into())));
             conn.give_back();
             End::Known(Committed::Committed)
         }

@@ -7,15 +7,15 @@ use std::time::Duration;
 
 use sqlx::PgConnection;
 use sqlx::types::Uuid;
-use webhook_core::ledger::{Completion, Failure, Lease, Next, Take, Taken};
+use webhook_core::ledger::{Completion, Failure, LONGEST_LEASE, Lease, Next, Take, Taken};
 
-use crate::stored::{LONGEST_LEASE, LeasedRow, cut, millis, reply_columns, uuid};
+use crate::stored::{LeasedRow, cut, millis, reply_columns, uuid};
 
 pub(super) async fn take(conn: &mut PgConnection, want: &Take) -> Result<Taken, sqlx::Error> {
     let longest = LONGEST_LEASE.max(want.lease.saturating_mul(2));
     let rows: Vec<LeasedRow> = sqlx::query_as(TAKE)
         .bind(&*want.endpoint)
-        .bind(&want.event_types[..])
+        .bind(want.event_types.listed())
         .bind(i64::from(want.max))
         .bind(i64::from(want.max_crashes))
         .bind(millis(want.lease))
@@ -140,6 +140,8 @@ fn columns(leases: &[Lease]) -> (Vec<Uuid>, Vec<i64>) {
 /// `(select clock_timestamp())` is evaluated once, so that an index can be searched by it.
 /// A lease that ends too late was given by a clock that has been set back since: it has run out.
 ///
+/// No list of types is every type.
+///
 /// An event with an order key waits for those before it and for the one that runs. An abandoned one
 /// is the one that runs: it is passed by nobody and waits for nobody. `offset 0` makes each look one
 /// search of an index, and the states as they are said leave it the right one.
@@ -147,7 +149,8 @@ const TAKE: &str = "
 with waiting as materialized (
     select id, due_at
     from webhook.inbox
-    where endpoint = $1 and state = 'pending' and event_type = any($2)
+    where endpoint = $1 and state = 'pending'
+      and ($2::text[] is null or event_type = any($2))
       and due_at <= (select pg_catalog.clock_timestamp())
       and (order_key is null or not exists (
             select from webhook.inbox as running
@@ -165,7 +168,8 @@ with waiting as materialized (
 abandoned as materialized (
     select id, due_at
     from webhook.inbox
-    where endpoint = $1 and state = 'processing' and event_type = any($2)
+    where endpoint = $1 and state = 'processing'
+      and ($2::text[] is null or event_type = any($2))
       and (due_at <= (select pg_catalog.clock_timestamp())
         or due_at > (select pg_catalog.clock_timestamp()) + $6::bigint * interval '1 millisecond')
     order by due_at
@@ -189,7 +193,7 @@ taken as (
     returning *
 )
 select
-    taken.id, token, state, failures::bigint, crashes::bigint, contended::bigint, principal, account, event_id,
+    taken.id, id_key, token, state, failures::bigint, crashes::bigint, contended::bigint, principal, account, event_id,
     event_type, payload, headers, key_id, signed_at,
     pg_catalog.floor(extract(epoch from received_at))::bigint as received_at
 from taken join due on due.id = taken.id

@@ -3,7 +3,7 @@
 use sqlx::types::Uuid;
 use sqlx::{PgConnection, Postgres, QueryBuilder};
 use webhook_core::ClaimKey;
-use webhook_core::ledger::{Found, QuarantineId, Quarantined, Release, Replay, Search};
+use webhook_core::ledger::{Found, QuarantineId, Quarantined, Release, Replay, Replayable, Search};
 
 use crate::listed::{FoundRow, QuarantinedRow, found_all, quarantined_all, replay_refused};
 use crate::stored::{cut, inbox_id, new_id, uuid};
@@ -97,12 +97,12 @@ pub(super) async fn replay(
     conn: &mut PgConnection,
     inbox: Uuid,
     actor: &str,
-    again: bool,
+    which: Replayable,
 ) -> Result<Replay, sqlx::Error> {
     let replayed = sqlx::query(REPLAY)
         .bind(inbox)
         .bind(cut(actor))
-        .bind(again)
+        .bind(which == Replayable::EvenCompleted)
         .execute(&mut *conn)
         .await?;
     if replayed.rows_affected() == 1 {
@@ -112,7 +112,7 @@ pub(super) async fn replay(
         .bind(inbox)
         .fetch_optional(conn)
         .await?;
-    replay_refused(row, again)
+    replay_refused(row, which)
 }
 
 /// At most `limit` of them.

@@ -11,10 +11,10 @@ use sqlx::postgres::PgTransactionManager;
 use sqlx::{Connection, PgConnection, Postgres, SqlSafeStr};
 use sqlx_core::transaction::TransactionManager;
 use tokio::time::timeout;
-use webhook_core::NewEvent;
 use webhook_core::ledger::{
     Committed, Completion, FencingToken, Inline, Lease, LedgerError, LedgerTx, RolledBack, TxLimits,
 };
+use webhook_core::{NewEvent, fault_point};
 
 use super::undo::{undo, undo_ours};
 use super::{PostgresLedger, claim, commit};
@@ -96,6 +96,7 @@ pub(super) async fn begin(
         .fetch_one(&mut *conn)
         .await
         .map_err(ledger_error)?;
+    fault_point!("begin.done", error => return Err(ledger_error(error.into())));
     if !is_held {
         undo(conn).await;
         return Ok(None);
@@ -129,6 +130,7 @@ pub(super) async fn begin_inline(
         let won = claim::insert(&mut conn, &[(id, event)], lease)
             .await
             .map_err(ledger_error)?;
+        fault_point!("inline.claimed", error => return Err(ledger_error(error.into())));
         if let Some((id, received_at)) = won.first() {
             let lease = Lease::new(inbox_id(*id), FencingToken::new(token));
             let tx = PostgresTx {

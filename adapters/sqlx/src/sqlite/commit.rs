@@ -6,6 +6,7 @@ use sqlx::sqlite::SqliteTransactionManager;
 use sqlx::{Sqlite, SqliteConnection};
 use sqlx_core::transaction::TransactionManager;
 use tokio::time::{sleep, timeout};
+use webhook_core::fault_point;
 use webhook_core::ledger::{Committed, Completion, Lease, LedgerError};
 
 use super::transaction::undo;
@@ -56,8 +57,10 @@ async fn commit(mut conn: Lent<Sqlite, Turn>, lease: Lease, done: &Completion) -
             return End::Failed(ledger_error(error));
         }
     }
+    fault_point!("complete.written", error => return End::Failed(ledger_error(error.into())));
     match SqliteTransactionManager::commit(&mut conn).await {
         Ok(()) => {
+            fault_point!("commit.done", error => return End::Unknown(ledger_error(error.into())));
             conn.give_back();
             End::Known(Committed::Committed)
         }

@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use sqlx::SqliteConnection;
 use sqlx::types::Uuid;
-use webhook_core::ledger::{Completion, Failure, Lease, Next, Take, Taken};
+use webhook_core::ledger::{Completion, Failure, LONGEST_LEASE, Lease, Next, Take, Taken};
 
-use crate::stored::{LONGEST_LEASE, LeasedRow, cut, millis, reply_columns, unreadable, uuid};
+use crate::stored::{LeasedRow, cut, millis, reply_columns, unreadable, uuid};
 
 /// Ids of what is due, first due first, and whether its lease has run out. Reads only, so that
 /// looking in vain disturbs no writer.
@@ -17,7 +17,8 @@ pub(super) async fn due(
     want: &Take,
 ) -> Result<Vec<(Uuid, bool)>, sqlx::Error> {
     let longest = LONGEST_LEASE.max(want.lease.saturating_mul(2));
-    let event_types = serde_json::to_string(&*want.event_types).map_err(|_| unreadable())?;
+    let listed = want.event_types.listed().map(serde_json::to_string);
+    let event_types = listed.transpose().map_err(|_| unreadable())?;
     sqlx::query_as(DUE)
         .bind(&*want.endpoint)
         .bind(event_types)
@@ -163,6 +164,8 @@ pub(super) async fn hand_back(
 
 /// A lease that ends too late was given by a clock that has been set back since: it has run out.
 ///
+/// No list of types is every type.
+///
 /// An event with an order key waits for those before it and for the one that runs. An abandoned one
 /// is the one that runs: it is passed by nobody and waits for nobody. The states are said as the
 /// partial indexes say them: only so SQLite uses them.
@@ -174,7 +177,7 @@ select id, has_crashed from (
         where endpoint = ?1 and state = 'pending' and due_at <= ",
     now!(),
     "
-          and event_type in (select value from json_each(?2))
+          and (?2 is null or event_type in (select value from json_each(?2)))
           and (order_key is null or not exists (
                 select 1 from webhook_inbox as running indexed by webhook_inbox_leased
                 where running.order_key = webhook_inbox.order_key
@@ -193,7 +196,7 @@ select id, has_crashed from (
     " or due_at > ",
     now!(),
     " + ?4)
-          and event_type in (select value from json_each(?2))
+          and (?2 is null or event_type in (select value from json_each(?2)))
         order by due_at limit ?3)
 )
 order by due_at, seq limit ?3"
@@ -214,7 +217,7 @@ update webhook_inbox set
     " + ?5
 where id = ?1
 returning
-    id, token, state, failures, crashes, contended, principal, account, event_id, event_type,
+    id, id_key, token, state, failures, crashes, contended, principal, account, event_id, event_type,
     payload, headers, key_id, signed_at, received_at / 1000 as received_at"
 );
 

@@ -11,10 +11,10 @@ use std::time::{Duration, Instant};
 use sqlx::sqlite::SqliteTransactionManager;
 use sqlx::{SqlSafeStr, Sqlite, SqliteConnection};
 use sqlx_core::transaction::TransactionManager;
-use webhook_core::NewEvent;
 use webhook_core::ledger::{
     Committed, Completion, FencingToken, Inline, Lease, LedgerError, LedgerTx, RolledBack, TxLimits,
 };
+use webhook_core::{NewEvent, fault_point};
 
 use super::claim::{self, One};
 use super::writer::Turn;
@@ -122,6 +122,7 @@ pub(super) async fn begin(
             return Err(ledger_error(error));
         }
     }
+    fault_point!("begin.done", error => return Err(ledger_error(error.into())));
     arm(ledger, conn, lease, limits).await.map(Some)
 }
 
@@ -140,6 +141,7 @@ pub(super) async fn begin_inline(
     };
     match outcome.await {
         Ok((token, Some(One::Won { id, received_at }))) => {
+            fault_point!("inline.claimed", error => return Err(ledger_error(error.into())));
             let lease = Lease::new(inbox_id(id), FencingToken::new(token));
             let tx = arm(ledger, conn, lease, limits).await?;
             let leased = leased_inline(event, lease, received_at);

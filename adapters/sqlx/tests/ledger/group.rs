@@ -52,10 +52,7 @@ async fn a_crowd_of_claims_is_stored_whole<S: Store>(store: Arc<S>) {
 async fn a_crowd_of_completions_is_recorded_whole<S: Store>(store: Arc<S>) {
     let ledger = prepared(&*store).await;
     crowd(&ledger, 100).await;
-    let many = webhook_core::ledger::Take {
-        max: 100,
-        ..crate::store::want()
-    };
+    let many = crate::store::want().at_most(100);
     let taken = ledger.take(many).await.unwrap();
     assert_eq!(taken.events.len(), 100);
     let mut completions = JoinSet::new();

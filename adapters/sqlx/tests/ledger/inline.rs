@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use tokio::task::JoinSet;
-use webhook_core::ledger::{Committed, Completion, Inline, Ledger, LedgerTx, TxLimits};
+use webhook_core::ledger::{Committed, Completion, Inline, Ledger, LedgerTx};
 use webhook_core::{Claim, Quarantine, Reply};
 
 use crate::post::Post;
@@ -128,10 +128,7 @@ async fn c6_waiting_is_bounded<S: Store>(store: Arc<S>) {
     let event = Post::new("1").loose();
     let (tx, _) = granted(ledger.begin_inline(event.clone(), limits()).await.unwrap());
     let from = Instant::now();
-    let short = TxLimits {
-        lock: Duration::from_millis(200),
-        ..limits()
-    };
+    let short = limits().lock(Duration::from_millis(200));
     let refused = ledger.begin_inline(event, short).await.err().unwrap();
     assert!(refused.is_contention(), "{refused:?}");
     assert!(from.elapsed() < Duration::from_secs(4));

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use tokio::task::JoinSet;
 use webhook_core::Claim;
-use webhook_core::ledger::{Completion, Failure, FencingToken, Lease, Ledger, Next, Take};
+use webhook_core::ledger::{Completion, Failure, FencingToken, Lease, Ledger, Next};
 
 use crate::post::{ENDPOINT, Post, TYPE};
 use crate::store::{Store, claim, in_state, leased, limits, prepared, set_due, take, want};
@@ -34,11 +34,7 @@ cases! {
 }
 
 fn failure(next: Next) -> Failure {
-    Failure {
-        error: "class: public words".to_owned(),
-        counted: true,
-        next,
-    }
+    Failure::new("class: public words", next)
 }
 
 async fn nothing_is_due<L: Ledger>(ledger: &L) {
@@ -85,7 +81,7 @@ async fn the_oldest_due_come_first<S: Store>(store: Arc<S>) {
         assert_eq!(claim(&ledger, Post::new(id).strict()).await, Claim::Stored);
         tokio::time::sleep(Duration::from_millis(2)).await;
     }
-    let two = Take { max: 2, ..want() };
+    let two = want().at_most(2);
     for wanted in [vec!["1", "2"], vec!["3", "4"], vec!["5"], vec![]] {
         let events = ledger.take(two.clone()).await.unwrap().events;
         let ids: Vec<_> = events
@@ -111,17 +107,13 @@ async fn f3_other_types_and_endpoints_are_left_alone<S: Store>(store: Arc<S>) {
     nothing_is_due(&ledger).await;
     assert_eq!(in_state(&*store, "pending").await, 3);
     // Nor are abandoned ones taken by who cannot run them.
-    let other = Take {
-        event_types: vec!["new.type".to_owned()].into(),
-        ..want()
-    };
+    let mut other = want();
+    other.event_types = vec!["new.type".to_owned()].into();
     let taken = ledger.take(other).await.unwrap().events;
     set_due(&*store, taken[0].lease, -1).await;
     nothing_is_due(&ledger).await;
-    let none = Take {
-        event_types: Vec::new().into(),
-        ..want()
-    };
+    let mut none = want();
+    none.event_types = Vec::new().into();
     assert!(ledger.take(none).await.unwrap().events.is_empty());
 }
 
@@ -137,7 +129,7 @@ async fn concurrent_takers_share_nothing<S: Store>(store: Arc<S>) {
         race.spawn(async move {
             let mut leases = Vec::new();
             loop {
-                let taken = ledger.take(Take { max: 3, ..want() }).await.unwrap().events;
+                let taken = ledger.take(want().at_most(3)).await.unwrap().events;
                 if taken.is_empty() {
                     return leases;
                 }
@@ -147,11 +139,7 @@ async fn concurrent_takers_share_nothing<S: Store>(store: Arc<S>) {
     }
     let leases: Vec<Lease> = race.join_all().await.concat();
     // Somebody may have gone away while rows were locked by others; nothing is taken twice.
-    let mut rest = ledgers[0]
-        .take(Take { max: 60, ..want() })
-        .await
-        .unwrap()
-        .events;
+    let mut rest = ledgers[0].take(want().at_most(60)).await.unwrap().events;
     let leases: Vec<Lease> = leases
         .into_iter()
         .chain(rest.drain(..).map(|leased| leased.lease))
@@ -231,10 +219,8 @@ async fn e4_a_lease_from_a_clock_set_back_has_run_out<S: Store>(store: Arc<S>) {
     set_due(&*store, lease, 30 * 60 * 1000).await;
     nothing_is_due(&ledger).await;
     set_due(&*store, lease, 2 * 3600 * 1000).await;
-    let long = Take {
-        lease: Duration::from_hours(2),
-        ..want()
-    };
+    let mut long = want();
+    long.lease = Duration::from_hours(2);
     assert!(ledger.take(long).await.unwrap().events.is_empty());
     assert_eq!(take(&ledger).await.lease.inbox(), lease.inbox());
 }
@@ -290,10 +276,8 @@ async fn failures_are_counted_apart<S: Store>(store: Arc<S>) {
     let ledger = prepared(&*store).await;
     let mut lease = leased(&ledger, Post::new("1").strict()).await;
     for (counted, failures) in [(true, 1), (false, 1), (true, 2)] {
-        let failure = Failure {
-            counted,
-            ..failure(Next::Retry(Duration::ZERO))
-        };
+        let mut failure = failure(Next::Retry(Duration::ZERO));
+        failure.counted = counted;
         assert!(ledger.fail(lease, failure).await.unwrap());
         let again = take(&ledger).await;
         assert_eq!((again.failures, again.crashes), (failures, 0));
@@ -356,11 +340,9 @@ async fn a_buried_event_is_revived_for_one_attempt<S: Store>(store: Arc<S>) {
     let ledger = prepared(&*store).await;
     let lease = leased(&ledger, Post::new("1").strict()).await;
     set_due(&*store, lease, -1).await;
-    let strict = Take {
-        max_crashes: 0,
-        lease: Duration::from_millis(1),
-        ..want()
-    };
+    let mut strict = want();
+    strict.max_crashes = 0;
+    strict.lease = Duration::from_millis(1);
     assert_eq!(ledger.take(strict.clone()).await.unwrap().buried, 1);
     tokio::time::sleep(Duration::from_millis(5)).await;
     assert_eq!(
@@ -387,10 +369,8 @@ async fn completing_twice_is_completing<S: Store>(store: Arc<S>) {
 async fn f14_stored_errors_are_short<S: Store>(store: Arc<S>) {
     let ledger = prepared(&*store).await;
     let lease = leased(&ledger, Post::new("1").strict()).await;
-    let long = Failure {
-        error: "é".repeat(1000),
-        ..failure(Next::Retry(Duration::ZERO))
-    };
+    let mut long = failure(Next::Retry(Duration::ZERO));
+    long.error = "é".repeat(1000);
     assert!(ledger.fail(lease, long).await.unwrap());
     assert_eq!(
         store

@@ -8,9 +8,7 @@ use sqlx::postgres::PgConnectOptions;
 use sqlx::{ConnectOptions, PgConnection, Row};
 use tokio::task::JoinSet;
 use webhook_core::Claim;
-use webhook_core::ledger::{
-    Committed, Completion, Ledger, LedgerFault, LedgerTx, Registration, TxLimits,
-};
+use webhook_core::ledger::{Committed, Completion, Ledger, LedgerFault, LedgerTx, Registration};
 use webhook_sqlx::{PoolSizes, PostgresLedger};
 
 use crate::post::Post;
@@ -117,11 +115,9 @@ async fn a5_limits_of_statements_and_locks_hold(store: Arc<Postgres>) {
     Postgres::run(&mut other, "begin; update effect set event = 'locked'")
         .await
         .unwrap();
-    let short = TxLimits {
-        statement: Duration::from_millis(400),
-        lock: Duration::from_millis(100),
-        ..limits()
-    };
+    let mut short = limits();
+    short.statement = Duration::from_millis(400);
+    short.lock = Duration::from_millis(100);
     for (sql, code) in [
         ("select pg_sleep(30)", "57014"),
         ("update effect set event = 'x'", "55P03"),
@@ -148,10 +144,8 @@ async fn a5_limits_of_statements_and_locks_hold(store: Arc<Postgres>) {
 async fn a5_limits_end_with_their_transaction(store: Arc<Postgres>) {
     let ledger = with_one_handler_connection(&store).await;
     let lease = leased(&ledger, Post::new("1").strict()).await;
-    let short = TxLimits {
-        statement: Duration::from_millis(100),
-        ..limits()
-    };
+    let mut short = limits();
+    short.statement = Duration::from_millis(100);
     let tx = ledger.begin(lease, short).await.unwrap().unwrap();
     tx.rollback().await;
     tokio::time::sleep(Duration::from_millis(300)).await;
@@ -167,10 +161,8 @@ async fn a6_a_stalled_completion_can_be_taken_over(store: Arc<Postgres>) {
     let ledgers = [prepared(&*store).await, prepared(&*store).await];
     let lease = leased(&ledgers[0], Post::new("1").strict()).await;
     set_due(&*store, lease, 400).await;
-    let short = TxLimits {
-        statement: Duration::from_millis(500),
-        ..limits()
-    };
+    let mut short = limits();
+    short.statement = Duration::from_millis(500);
     let mut tx = ledgers[0].begin(lease, short).await.unwrap().unwrap();
     Postgres::run(tx.conn(), "insert into effect values ('stalled')")
         .await
@@ -483,10 +475,7 @@ async fn a12_contention_is_a_class_of_its_own(store: Arc<Postgres>) {
         .unwrap_err();
     assert!(error.is_contention(), "{error:?}");
     // In a handler's transaction, too: nothing was committed and the lease still holds.
-    let short = TxLimits {
-        lock: Duration::from_millis(100),
-        ..limits()
-    };
+    let short = limits().lock(Duration::from_millis(100));
     let tx = ledger.begin(lease, short).await.unwrap().unwrap();
     let error = complete(tx).await.unwrap_err();
     assert!(error.is_contention(), "{error:?}");

@@ -6,9 +6,7 @@ use std::time::Duration;
 use sqlx::{Row, SqliteConnection};
 use tokio::task::JoinSet;
 use webhook_core::Claim;
-use webhook_core::ledger::{
-    Committed, Completion, Ledger, LedgerFault, LedgerTx, Registration, TxLimits,
-};
+use webhook_core::ledger::{Committed, Completion, Ledger, LedgerFault, LedgerTx, Registration};
 use webhook_sqlx::SqliteLedger;
 
 use crate::post::Post;
@@ -208,10 +206,7 @@ async fn b1_a_claim_waits_for_one_handler_at_most(store: Arc<Sqlite>) {
     for id in ["a", "b", "c", "d"] {
         leases.push(leased(&ledger, Post::new(id).strict()).await);
     }
-    let patient = TxLimits {
-        lock: Duration::from_secs(30),
-        ..limits()
-    };
+    let patient = limits().lock(Duration::from_secs(30));
     let first = ledger.begin(leases[0], patient).await.unwrap().unwrap();
     let mut handlers = JoinSet::new();
     for lease in leases.into_iter().skip(1) {
@@ -236,10 +231,8 @@ async fn b1_a_claim_waits_for_one_handler_at_most(store: Arc<Sqlite>) {
 async fn b1_a_handler_cannot_write_for_ever(store: Arc<Sqlite>) {
     let ledger = prepared(&*store).await;
     let lease = leased(&ledger, Post::new("1").strict()).await;
-    let short = TxLimits {
-        statement: Duration::from_millis(300),
-        ..limits()
-    };
+    let mut short = limits();
+    short.statement = Duration::from_millis(300);
     let mut tx = ledger.begin(lease, short).await.unwrap().unwrap();
     Sqlite::run(tx.conn(), "insert into effect values ('1')")
         .await
@@ -250,10 +243,7 @@ async fn b1_a_handler_cannot_write_for_ever(store: Arc<Sqlite>) {
     assert!(ledger.is_to_blame(&error), "{error:?}");
     tx.rollback().await;
     assert_eq!(effects(&*store).await, 0);
-    let waits = TxLimits {
-        lock: Duration::from_millis(100),
-        ..limits()
-    };
+    let waits = limits().lock(Duration::from_millis(100));
     let tx = begun::<Sqlite>(&ledger, lease).await;
     let refused = ledger.begin(lease, waits).await.unwrap_err();
     assert!(refused.is_contention());

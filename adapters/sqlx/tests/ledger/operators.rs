@@ -6,7 +6,7 @@ use std::time::Duration;
 use tokio::task::JoinSet;
 use webhook_core::ledger::{
     Completion, Failure, Found, IdentityRetention, Ledger, Next, QuarantineId, Release, Replay,
-    Retention, Search,
+    Replayable, Retention, Search,
 };
 use webhook_core::{Claim, InboxId, Quarantine, State};
 
@@ -55,22 +55,18 @@ async fn only_quarantined<L: Ledger>(ledger: &L) -> QuarantineId {
 
 async fn dead<L: Ledger>(ledger: &L, post: &Post) -> InboxId {
     let lease = leased(ledger, post.strict()).await;
-    let failure = Failure {
-        error: "class: public words".to_owned(),
-        counted: true,
-        next: Next::Dead {
+    let failure = Failure::new(
+        "class: public words",
+        Next::Dead {
             quiet: Duration::from_hours(1),
         },
-    };
+    );
     assert!(ledger.fail(lease, failure).await.unwrap());
     lease.inbox()
 }
 
 fn search() -> Search {
-    Search {
-        limit: 10,
-        ..Search::default()
-    }
+    Search::default().limit(10)
 }
 
 async fn found<L: Ledger>(ledger: &L, what: Search) -> Vec<Found> {
@@ -262,14 +258,9 @@ async fn d11_a_released_event_keeps_its_order<S: Store>(store: Arc<S>) {
 async fn d11_a_release_never_loses_its_payload_to_a_prune<S: Store>(store: Arc<S>) {
     let ledger = prepared(&*store).await;
     let id = replayed(&ledger).await;
-    let what = Retention {
-        endpoint: ENDPOINT.into(),
-        identities: IdentityRetention::Forever,
-        completed_payloads: Duration::ZERO,
-        other_payloads: Duration::ZERO,
-        live_keys: Vec::new(),
-        batch: 10,
-    };
+    let what = Retention::new(ENDPOINT, IdentityRetention::Forever)
+        .payloads(Duration::ZERO, Duration::ZERO)
+        .batch(10);
     tokio::time::sleep(Duration::from_millis(5)).await;
     let other = prepared(&*store).await;
     let (released, pruned) = tokio::join!(ledger.release(id, anna()), other.prune(what));
@@ -288,11 +279,17 @@ async fn d11_dead_and_ignored_events_are_replayed<S: Store>(store: Arc<S>) {
     let ledger = prepared(&*store).await;
     let inbox = dead(&ledger, &Post::new("1")).await;
     assert_eq!(
-        ledger.replay(inbox, anna(), false).await.unwrap(),
+        ledger
+            .replay(inbox, anna(), Replayable::Unfinished)
+            .await
+            .unwrap(),
         Replay::Waiting
     );
     assert_eq!(
-        ledger.replay(inbox, anna(), true).await.unwrap(),
+        ledger
+            .replay(inbox, anna(), Replayable::EvenCompleted)
+            .await
+            .unwrap(),
         Replay::Refused(State::Pending)
     );
     let leased = take(&ledger).await;
@@ -300,7 +297,10 @@ async fn d11_dead_and_ignored_events_are_replayed<S: Store>(store: Arc<S>) {
     // With all of its attempts, and at once.
     assert_eq!((leased.failures, leased.crashes), (0, 0));
     assert_eq!(
-        ledger.replay(inbox, anna(), true).await.unwrap(),
+        ledger
+            .replay(inbox, anna(), Replayable::EvenCompleted)
+            .await
+            .unwrap(),
         Replay::Refused(State::Processing)
     );
     let by_anna = "select count(*) from webhook.inbox
@@ -308,17 +308,10 @@ async fn d11_dead_and_ignored_events_are_replayed<S: Store>(store: Arc<S>) {
     assert_eq!(store.number(by_anna).await, 1);
     let ignored = Post::new("2").strict().ignored();
     assert_eq!(claim(&ledger, ignored).await, Claim::Stored);
-    let ignored = found(
-        &ledger,
-        Search {
-            state: Some(State::Ignored),
-            ..search()
-        },
-    )
-    .await;
+    let ignored = found(&ledger, search().state(State::Ignored)).await;
     assert_eq!(
         ledger
-            .replay(ignored[0].inbox, anna(), false)
+            .replay(ignored[0].inbox, anna(), Replayable::Unfinished)
             .await
             .unwrap(),
         Replay::Waiting
@@ -326,7 +319,10 @@ async fn d11_dead_and_ignored_events_are_replayed<S: Store>(store: Arc<S>) {
     assert_eq!(take(&ledger).await.event.id.as_str(), "2");
     let unknown = InboxId::from_bytes([7; 16]);
     assert_eq!(
-        ledger.replay(unknown, anna(), true).await.unwrap(),
+        ledger
+            .replay(unknown, anna(), Replayable::EvenCompleted)
+            .await
+            .unwrap(),
         Replay::Unknown
     );
 }
@@ -336,11 +332,17 @@ async fn d11_a_completed_event_is_replayed_only_if_told_again<S: Store>(store: A
     let lease = leased(&ledger, Post::new("1").strict()).await;
     assert!(ledger.complete(lease, Completion::default()).await.unwrap());
     assert_eq!(
-        ledger.replay(lease.inbox(), anna(), false).await.unwrap(),
+        ledger
+            .replay(lease.inbox(), anna(), Replayable::Unfinished)
+            .await
+            .unwrap(),
         Replay::Refused(State::Completed)
     );
     assert_eq!(
-        ledger.replay(lease.inbox(), anna(), true).await.unwrap(),
+        ledger
+            .replay(lease.inbox(), anna(), Replayable::EvenCompleted)
+            .await
+            .unwrap(),
         Replay::Waiting
     );
     assert_eq!(
@@ -359,7 +361,12 @@ async fn d11_two_operators_replay_once<S: Store>(store: Arc<S>) {
     let mut race = JoinSet::new();
     for ledger in ledgers.iter().cycle().take(8) {
         let ledger = ledger.clone();
-        race.spawn(async move { ledger.replay(inbox, anna(), false).await.unwrap() });
+        race.spawn(async move {
+            ledger
+                .replay(inbox, anna(), Replayable::Unfinished)
+                .await
+                .unwrap()
+        });
     }
     let replays = race.join_all().await;
     let waiting = replays.iter().filter(|replay| **replay == Replay::Waiting);
@@ -372,9 +379,9 @@ async fn d11_nothing_is_replayed_without_its_payload<S: Store>(store: Arc<S>) {
     store
         .execute("update webhook.inbox set payload = null")
         .await;
-    for again in [false, true] {
+    for which in [Replayable::Unfinished, Replayable::EvenCompleted] {
         assert_eq!(
-            ledger.replay(inbox, anna(), again).await.unwrap(),
+            ledger.replay(inbox, anna(), which).await.unwrap(),
             Replay::NoPayload
         );
     }
@@ -382,11 +389,17 @@ async fn d11_nothing_is_replayed_without_its_payload<S: Store>(store: Arc<S>) {
         .execute("update webhook.inbox set state = 'completed'")
         .await;
     assert_eq!(
-        ledger.replay(inbox, anna(), false).await.unwrap(),
+        ledger
+            .replay(inbox, anna(), Replayable::Unfinished)
+            .await
+            .unwrap(),
         Replay::Refused(State::Completed)
     );
     assert_eq!(
-        ledger.replay(inbox, anna(), true).await.unwrap(),
+        ledger
+            .replay(inbox, anna(), Replayable::EvenCompleted)
+            .await
+            .unwrap(),
         Replay::NoPayload
     );
 }
@@ -397,7 +410,10 @@ async fn d11_a_replayed_event_of_a_key_runs_beside_nobody<S: Store>(store: Arc<S
     let inbox = dead(&ledger, &ordered("1")).await;
     let second = leased(&ledger, ordered("2").strict()).await;
     assert_eq!(
-        ledger.replay(inbox, anna(), false).await.unwrap(),
+        ledger
+            .replay(inbox, anna(), Replayable::Unfinished)
+            .await
+            .unwrap(),
         Replay::Waiting
     );
     let first = webhook_core::ledger::Lease::new(inbox, second.token());
@@ -455,24 +471,11 @@ async fn stored_events_are_found<S: Store>(store: Arc<S>) {
     };
     let all = found(&ledger, search()).await;
     assert_eq!(all.len(), 8);
-    let first = Search {
-        limit: 3,
-        ..search()
-    };
+    let first = search().limit(3);
     let page = found(&ledger, first.clone()).await;
-    let next = Search {
-        after: Some(page[2].inbox),
-        ..first
-    };
+    let next = first.after(page[2].inbox);
     assert_eq!(found(&ledger, next).await[0].inbox, all[3].inbox);
-    let dead = found(
-        &ledger,
-        Search {
-            state: Some(State::Dead),
-            ..search()
-        },
-    )
-    .await;
+    let dead = found(&ledger, search().state(State::Dead)).await;
     let row = &dead[0];
     assert_eq!((dead.len(), row.inbox, row.state), (1, inbox, State::Dead));
     assert_eq!(

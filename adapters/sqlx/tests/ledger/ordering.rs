@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::task::JoinSet;
-use webhook_core::ledger::{Completion, Failure, Lease, Leased, Ledger, Next, Take};
+use webhook_core::ledger::{Completion, Failure, Lease, Leased, Ledger, Next};
 use webhook_core::{Claim, NewEvent};
 
 use crate::post::{Post, TYPE};
@@ -54,11 +54,7 @@ async fn done<L: Ledger>(ledger: &L, lease: Lease) {
 }
 
 fn failed(next: Next) -> Failure {
-    Failure {
-        error: "class: public words".to_owned(),
-        counted: true,
-        next,
-    }
+    Failure::new("class: public words", next)
 }
 
 async fn f8_one_of_a_key_runs_at_a_time<S: Store>(store: Arc<S>) {
@@ -118,10 +114,8 @@ async fn f8_an_abandoned_head_blocks_its_key_until_it_is_taken<S: Store>(store: 
             .strict()],
     )
     .await;
-    let other = Take {
-        event_types: vec!["other".to_owned()].into(),
-        ..want()
-    };
+    let mut other = want();
+    other.event_types = vec!["other".to_owned()].into();
     assert!(ledger.take(other).await.unwrap().events.is_empty());
     let again = take(&ledger).await;
     assert_eq!((again.lease.inbox(), again.crashes), (head.inbox(), 1));
@@ -141,10 +135,7 @@ async fn f8_a_buried_head_blocks_nobody<S: Store>(store: Arc<S>) {
     let ledger = prepared(&*store).await;
     store_all(&ledger, [ordered("1", "a"), ordered("2", "a")]).await;
     set_due(&*store, take(&ledger).await.lease, -1).await;
-    let strict = Take {
-        max_crashes: 0,
-        ..want()
-    };
+    let strict = want().max_crashes(0);
     assert_eq!(ledger.take(strict).await.unwrap().buried, 1);
     assert_eq!(take(&ledger).await.event.id.as_str(), "2");
 }
@@ -318,10 +309,7 @@ async fn a12_contention_is_counted_apart<S: Store>(store: Arc<S>) {
             (leased.failures, leased.crashes, leased.contended),
             (0, 0, contended)
         );
-        let blameless = Failure {
-            counted: false,
-            ..failed(Next::Retry(Duration::ZERO))
-        };
+        let blameless = failed(Next::Retry(Duration::ZERO)).uncounted();
         assert!(ledger.fail(leased.lease, blameless).await.unwrap());
     }
     let leased = take(&ledger).await;

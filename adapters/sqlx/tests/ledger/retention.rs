@@ -35,14 +35,9 @@ cases! {
 const HOUR: Duration = Duration::from_hours(1);
 
 fn keep(identities: IdentityRetention) -> Retention {
-    Retention {
-        endpoint: ENDPOINT.into(),
-        identities,
-        completed_payloads: 10 * HOUR,
-        other_payloads: 20 * HOUR,
-        live_keys: Vec::new(),
-        batch: 100,
-    }
+    Retention::new(ENDPOINT, identities)
+        .payloads(10 * HOUR, 20 * HOUR)
+        .batch(100)
 }
 
 async fn completed<L: Ledger>(ledger: &L, event: NewEvent) {
@@ -75,11 +70,9 @@ async fn prune<L: Ledger>(ledger: &L, what: &Retention) -> Pruned {
 }
 
 fn pruned(payloads: u64, buried: u64, forgotten: u64) -> Pruned {
-    Pruned {
-        payloads,
-        buried,
-        forgotten,
-    }
+    let mut pruned = Pruned::default();
+    (pruned.payloads, pruned.buried, pruned.forgotten) = (payloads, buried, forgotten);
+    pruned
 }
 
 async fn e1_an_identity_outlives_its_payload<S: Store>(store: Arc<S>) {
@@ -111,10 +104,8 @@ async fn e1_an_identity_may_go_before_its_payload<S: Store>(store: Arc<S>) {
     completed(&ledger, Post::new("2").endpoint("shop").loose()).await;
     age(&*store, 2 * HOUR).await;
     let what = keep(IdentityRetention::For(HOUR));
-    let elsewhere = Retention {
-        endpoint: "elsewhere".into(),
-        ..what.clone()
-    };
+    let mut elsewhere = what.clone();
+    elsewhere.endpoint = "elsewhere".into();
     assert!(prune(&ledger, &elsewhere).await.is_nothing());
     assert_eq!(prune(&ledger, &what).await, pruned(0, 0, 2));
     assert_eq!(count(&*store, "webhook.claim").await, 0);
@@ -136,10 +127,7 @@ async fn many<S: Store>(store: &S, ledger: &S::L, events: usize) {
 async fn e1_replicas_forget_at_once<S: Store>(store: Arc<S>) {
     let ledgers = [prepared(&*store).await, prepared(&*store).await];
     many(&*store, &ledgers[0], 60).await;
-    let what = Retention {
-        batch: 7,
-        ..keep(IdentityRetention::For(30 * HOUR))
-    };
+    let what = keep(IdentityRetention::For(30 * HOUR)).batch(7);
     let mut race = JoinSet::new();
     for ledger in ledgers.iter().cycle().take(4) {
         let (ledger, what) = (ledger.clone(), what.clone());
@@ -155,7 +143,7 @@ async fn e1_replicas_forget_at_once<S: Store>(store: Arc<S>) {
         });
     }
     let forgotten: u64 = race.join_all().await.into_iter().sum();
-    let left = ledgers[0].prune(Retention { batch: 100, ..what }).await;
+    let left = ledgers[0].prune(what.batch(100)).await;
     assert_eq!(forgotten + left.unwrap().forgotten, 60);
     assert_eq!(count(&*store, "webhook.claim").await, 0);
 }
@@ -181,10 +169,7 @@ async fn claims_beside<S: Store>(store: &S, events: usize, what: Retention) -> V
 }
 
 async fn e1_a_claim_beside_a_prune_is_a_duplicate_or_new<S: Store>(store: Arc<S>) {
-    let what = Retention {
-        batch: 3,
-        ..keep(IdentityRetention::For(30 * HOUR))
-    };
+    let what = keep(IdentityRetention::For(30 * HOUR)).batch(3);
     for claim in claims_beside(&*store, 60, what).await {
         let is_whole = matches!(claim, Claim::Duplicate { .. } | Claim::Stored);
         assert!(is_whole, "{claim:?}");
@@ -201,10 +186,7 @@ async fn e1_a_claim_beside_a_prune_is_a_duplicate_or_new<S: Store>(store: Arc<S>
 }
 
 async fn e3_claims_beside_a_burial_are_duplicates<S: Store>(store: Arc<S>) {
-    let what = Retention {
-        batch: 3,
-        ..keep(IdentityRetention::WhileKeysLive(HOUR))
-    };
+    let what = keep(IdentityRetention::WhileKeysLive(HOUR)).batch(3);
     for claim in claims_beside(&*store, 60, what).await {
         assert_eq!(claim, Claim::Duplicate { reply: None });
     }
@@ -231,11 +213,7 @@ async fn e2_only_completed_events_are_forgotten<S: Store>(store: Arc<S>) {
     let ledger = prepared(&*store).await;
     let dead = leased(&ledger, Post::new("dead").strict()).await;
     let quiet = Duration::ZERO;
-    let failure = Failure {
-        error: "x".to_owned(),
-        counted: true,
-        next: Next::Dead { quiet },
-    };
+    let failure = Failure::new("x", Next::Dead { quiet });
     assert!(ledger.fail(dead, failure).await.unwrap());
     leased(&ledger, Post::new("processing").strict()).await;
     for event in [
@@ -252,10 +230,8 @@ async fn e2_only_completed_events_are_forgotten<S: Store>(store: Arc<S>) {
         IdentityRetention::For(Duration::ZERO),
         IdentityRetention::WhileKeysLive(Duration::ZERO),
     ] {
-        let what = Retention {
-            completed_payloads: Duration::ZERO,
-            ..keep(identities)
-        };
+        let mut what = keep(identities);
+        what.completed_payloads = Duration::ZERO;
         let pruned = prune(&ledger, &what).await;
         assert_eq!((pruned.buried, pruned.forgotten), (0, 0));
     }
@@ -334,17 +310,15 @@ async fn e3_tombstones_go_with_their_key<S: Store>(store: Arc<S>) {
         completed(&ledger, post.loose()).await;
     }
     age(&*store, 11 * HOUR).await;
-    let what = Retention {
-        live_keys: vec![new.key_fingerprint()],
-        ..keep(IdentityRetention::WhileKeysLive(5 * HOUR))
-    };
+    let what =
+        keep(IdentityRetention::WhileKeysLive(5 * HOUR)).live_keys(vec![new.key_fingerprint()]);
     // A key that nobody registered may live anywhere.
     assert_eq!(prune(&ledger, &what).await, pruned(0, 2, 0));
     ledger.prepare(registration("shop", &old)).await.unwrap();
     age_keys(&*store, "shop", 4 * HOUR).await;
     assert!(prune(&ledger, &what).await.is_nothing());
     age_keys(&*store, "shop", 6 * HOUR).await;
-    let one = Retention { batch: 1, ..what };
+    let one = what.batch(1);
     assert_eq!(prune(&ledger, &one).await, pruned(0, 0, 1));
     let refused = ledger.prepare(registration("shop", &old)).await;
     let refused = refused.unwrap_err();
@@ -382,10 +356,8 @@ async fn e3_a_key_that_lives_anywhere_keeps_its_tombstones<S: Store>(store: Arc<
 async fn e3_live_keys_are_entered<S: Store>(store: Arc<S>) {
     let ledger = prepared(&*store).await;
     let post = Post::new("1");
-    let what = Retention {
-        live_keys: vec![post.key_fingerprint(), post.key_fingerprint()],
-        ..keep(IdentityRetention::Forever)
-    };
+    let what = keep(IdentityRetention::Forever)
+        .live_keys(vec![post.key_fingerprint(), post.key_fingerprint()]);
     prune(&ledger, &what).await;
     age_keys(&*store, "shop", 6 * HOUR).await;
     prune(&ledger, &what).await;
@@ -436,10 +408,7 @@ async fn f15_for_ever_is_for_identities<S: Store>(store: Arc<S>) {
 async fn f15_a_batch_is_a_bound<S: Store>(store: Arc<S>) {
     let ledger = prepared(&*store).await;
     many(&*store, &ledger, 5).await;
-    let what = Retention {
-        batch: 2,
-        ..keep(IdentityRetention::Forever)
-    };
+    let what = keep(IdentityRetention::Forever).batch(2);
     for payloads in [2, 2, 1, 0] {
         assert_eq!(prune(&ledger, &what).await, pruned(payloads, 0, 0));
     }

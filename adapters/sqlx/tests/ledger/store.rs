@@ -257,13 +257,9 @@ pub(crate) async fn claim<L: Ledger>(ledger: &L, event: NewEvent) -> Claim {
 }
 
 pub(crate) fn want() -> Take {
-    Take {
-        endpoint: ENDPOINT.into(),
-        event_types: vec![TYPE.to_owned()].into(),
-        max: 10,
-        lease: Duration::from_secs(30),
-        max_crashes: 3,
-    }
+    Take::new(ENDPOINT, vec![TYPE.to_owned()], Duration::from_secs(30))
+        .at_most(10)
+        .max_crashes(3)
 }
 
 /// Lease the only event that is due.
@@ -280,11 +276,7 @@ pub(crate) async fn leased<L: Ledger>(ledger: &L, event: NewEvent) -> Lease {
 }
 
 pub(crate) fn limits() -> TxLimits {
-    TxLimits {
-        statement: Duration::from_secs(5),
-        lock: Duration::from_secs(2),
-        lease: Duration::from_secs(30),
-    }
+    TxLimits::new(Duration::from_secs(5), Duration::from_secs(30)).lock(Duration::from_secs(2))
 }
 
 /// Open a transaction and have an effect in it.

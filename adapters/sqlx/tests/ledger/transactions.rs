@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use webhook_core::ledger::{Committed, Ledger, LedgerTx, RolledBack, TxLimits};
+use webhook_core::ledger::{Committed, Ledger, LedgerTx, RolledBack};
 
 use crate::post::Post;
 use crate::store::{
@@ -192,10 +192,8 @@ async fn a4_nested_transactions_are_savepoints<S: Store>(store: Arc<S>) {
 async fn a_lost_lease_commits_nothing<S: Store>(store: Arc<S>) {
     let ledger = prepared(&*store).await;
     let lease = leased(&ledger, Post::new("1").strict()).await;
-    let short = TxLimits {
-        lease: Duration::from_millis(100),
-        ..limits()
-    };
+    let mut short = limits();
+    short.lease = Duration::from_millis(100);
     set_due(&*store, lease, 100).await;
     let mut tx = ledger.begin(lease, short).await.unwrap().unwrap();
     S::run(tx.conn(), "insert into effect values ('1')")
@@ -274,10 +272,8 @@ async fn with_a_running_statement<S: Store>(
     let ledger = prepared(store).await;
     store.execute("insert into effect values ('row')").await;
     let lease = leased(&ledger, Post::new("1").strict()).await;
-    let long = TxLimits {
-        statement: Duration::from_mins(1),
-        ..limits()
-    };
+    let mut long = limits();
+    long.statement = Duration::from_mins(1);
     let mut tx = ledger.begin(lease, long).await.unwrap().unwrap();
     let lock = "update effect set event = 'first'";
     S::run(tx.conn(), lock).await.unwrap();
