@@ -10,6 +10,7 @@ use webhook_core::ledger::{
 };
 use webhook_core::{
     BeginError, BoxFuture, Claimed, ContentDigest, HandlerError, Lend, Reply, canonical_digest,
+    fault_point,
 };
 
 use crate::built::{Built, Erased, RunLimits};
@@ -142,6 +143,7 @@ impl<L: Ledger> Lender<L> {
         ended: Ended,
         canonical: Option<ContentDigest>,
     ) -> Settled {
+        fault_point!("handler.done", _ => return Settled::Store(None));
         match ended {
             Ended::Replied(reply) => self.complete(reply, canonical).await,
             // What the handler committed by itself may stand: it must not run again.

@@ -2,7 +2,9 @@
 
 use webhook_core::bounds::MAX_EVENTS_PER_DELIVERY;
 use webhook_core::ledger::Ledger;
-use webhook_core::{InvalidEvent, NewEvent, Outcome, Quarantine, Reply, State, Verified};
+use webhook_core::{
+    InvalidEvent, NewEvent, Outcome, Quarantine, Reply, State, Verified, fault_point,
+};
 
 use crate::policy::Unlisted;
 use crate::response::Reception;
@@ -43,7 +45,9 @@ pub(crate) async fn receive<L: Ledger>(site: &Site<L>, verified: Verified<'_>) -
         Err(fault) => return invalid(site, fault),
     };
     drop(verified);
-    settle(site, sorted).await
+    let reception = settle(site, sorted).await;
+    fault_point!("answer", _ => return site.reception(Outcome::StoreUnavailable));
+    reception
 }
 
 fn invalid<L: Ledger>(site: &Site<L>, fault: InvalidEvent) -> Reception {
