@@ -2,13 +2,14 @@
 
 use std::fmt::{self, Display};
 
-use proc_macro2::{TokenStream, TokenTree};
+use proc_macro2::TokenTree;
 use syn::ext::IdentExt as _;
 use syn::parse::{Parse, ParseStream};
-use syn::punctuated::Punctuated;
 use syn::{Error, Ident, LitStr, Path, PathArguments, Result, Token, parenthesized, token};
 
 use crate::fault::Faults;
+use crate::near::nearest;
+use crate::types;
 
 /// The options, as far as they could be read.
 ///
@@ -150,13 +151,7 @@ impl Name {
 
     /// The option that `text` is a slip of.
     fn near(text: &str) -> Option<Self> {
-        const SLIPS: usize = 2;
-        Self::ALL
-            .into_iter()
-            .map(|name| (distance(text, name.as_str()), name))
-            .filter(|(distance, _)| *distance <= SLIPS)
-            .min_by_key(|(distance, _)| *distance)
-            .map(|(_, name)| name)
+        nearest(text, Self::ALL, Self::as_str)
     }
 }
 
@@ -190,7 +185,7 @@ fn event(input: ParseStream<'_>) -> Result<LitStr> {
         input,
         "one event type is written `event = \"..\"`, several are `events(\"..\", \"..\")`",
     )?;
-    string(input)
+    types::one(input)
 }
 
 fn events(keyword: &Ident, input: ParseStream<'_>) -> Result<Vec<LitStr>> {
@@ -201,23 +196,7 @@ fn events(keyword: &Ident, input: ParseStream<'_>) -> Result<Vec<LitStr>> {
     }
     let list;
     parenthesized!(list in input);
-    let types = Punctuated::<LitStr, Token![,]>::parse_terminated_with(&list, string);
-    list.parse::<TokenStream>()?; // what is left over would be a fault of its own
-    let types = types?;
-    if types.is_empty() {
-        let message = "expected the event types the handler takes: write `events(\"..\", \"..\")`";
-        return Err(Error::new(keyword.span(), message));
-    }
-    Ok(types.into_iter().collect())
-}
-
-fn string(input: ParseStream<'_>) -> Result<LitStr> {
-    input.parse().map_err(|fault: Error| {
-        Error::new(
-            fault.span(),
-            "an event type is a string literal, for example `\"push\"`",
-        )
-    })
+    types::several(keyword, &list)
 }
 
 fn flag(name: Name, ident: Ident, input: ParseStream<'_>) -> Result<Ident> {
@@ -248,24 +227,9 @@ fn skip_option(input: ParseStream<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Insertions, deletions and replacements that lead from one to the other.
-fn distance(from: &str, to: &str) -> usize {
-    let mut above: Vec<usize> = (0..=to.len()).collect();
-    for (index, x) in from.bytes().enumerate() {
-        let mut left = index.saturating_add(1);
-        let mut row = vec![left];
-        for ((diagonal, up), y) in above.iter().zip(above.iter().skip(1)).zip(to.bytes()) {
-            let replaced = diagonal.saturating_add(usize::from(x != y));
-            left = replaced.min(left.min(*up).saturating_add(1));
-            row.push(left);
-        }
-        above = row;
-    }
-    above.last().copied().unwrap_or_default()
-}
-
 #[cfg(test)]
 mod tests {
+    use proc_macro2::TokenStream;
     use quote::{ToTokens as _, quote};
 
     use super::*;
@@ -355,7 +319,7 @@ mod tests {
             (quote!(events("push", PULL)), literal),
             (
                 quote!(events()),
-                "expected the event types the handler takes: write `events(\"..\", \"..\")`",
+                "expected the event types it takes: write `events(\"..\", \"..\")`",
             ),
             (
                 quote!(event = "a", "b"),
@@ -380,13 +344,6 @@ mod tests {
         ];
         for (tokens, message) in cases {
             assert_eq!(faults(tokens.clone()), [message], "{tokens}");
-        }
-    }
-
-    #[test]
-    fn distance_counts_edits() {
-        for (from, to, edits) in [("", "abc", 3), ("abc", "", 3), ("kitten", "sitting", 3)] {
-            assert_eq!(distance(from, to), edits);
         }
     }
 }

@@ -7,7 +7,8 @@ use syn::{Error, LitStr, Path, Type};
 
 use crate::args::{Args, Name};
 use crate::fault::Faults;
-use crate::handler::{Function, Source};
+use crate::handler::{Function, Source, last_segment, last_type};
+use crate::types;
 
 mod argument;
 mod signature;
@@ -15,22 +16,31 @@ mod signature;
 /// A handler without fault.
 pub(crate) struct Plan<'f> {
     pub(crate) provider: &'f Path,
-    pub(crate) types: &'f [LitStr],
+    pub(crate) types: Types<'f>,
     pub(crate) inline: bool,
     pub(crate) arguments: Vec<(&'f Type, Source<'f>)>,
+}
+
+/// Which event types a handler takes.
+pub(crate) enum Types<'f> {
+    /// Those that its attribute names.
+    Named(&'f [LitStr]),
+    /// Those that its payload names.
+    Payload(&'f Type),
 }
 
 impl<'f> Plan<'f> {
     /// Apply every rule.
     pub(crate) fn new(args: &'f Args, function: &'f Function) -> Result<Self, Faults> {
         let mut faults = args.faults.clone();
-        options_are_there(args, &mut faults);
-        types_are_types(&args.types, &mut faults);
+        options_are_there(args, function, &mut faults);
+        types::are_types(args.types.iter(), &mut faults);
         signature::one_attribute(function, &mut faults);
         signature::asynchronous(&function.sig, &mut faults);
         signature::safe(&function.sig, &mut faults);
         signature::free(&function.sig, &mut faults);
         signature::answers(&function.sig, &mut faults);
+        signature::reply_reaches_somebody(args, &function.sig, &mut faults);
         signature::only_the_connection_is_generic(function, &mut faults);
         let mut faults_of_arguments = Faults::default();
         for argument in function.arguments() {
@@ -46,7 +56,7 @@ impl<'f> Plan<'f> {
         match &args.provider {
             Some(provider) if faults.is_empty() => Ok(Self {
                 provider,
-                types: &args.types,
+                types: Types::of(args, function),
                 inline: args.inline.is_some(),
                 arguments: function
                     .arguments()
@@ -73,16 +83,34 @@ impl<'f> Plan<'f> {
     }
 }
 
-fn options_are_there(args: &Args, faults: &mut Faults) {
+impl<'f> Types<'f> {
+    fn of(args: &'f Args, function: &'f Function) -> Self {
+        match payload(function) {
+            Some(payload) if args.types.is_empty() => Self::Payload(payload),
+            _ => Self::Named(&args.types),
+        }
+    }
+}
+
+/// `T` of the first `Event<T>`: without an option, it says which types the handler takes.
+fn payload(function: &Function) -> Option<&Type> {
+    function.arguments().find_map(|argument| {
+        let event = last_segment(&argument.ty).filter(|name| name.ident == "Event")?;
+        last_type(event)
+    })
+}
+
+fn options_are_there(args: &Args, function: &Function, faults: &mut Faults) {
     if !args.faults.is_empty() {
         return; // what is missing may be what could not be read
     }
-    let has_types = args.has(Name::Event) || args.has(Name::Events);
+    let is_named = args.has(Name::Event) || args.has(Name::Events);
+    let has_types = is_named || payload(function).is_some();
     let message = match (args.has(Name::Provider), has_types) {
         (true, true) => return,
         (true, false) => {
             "expected the event type the handler takes: write `event = \"..\"` or \
-             `events(\"..\", \"..\")`"
+             `events(\"..\", \"..\")`, or take `Event<T>` of an enum with `#[derive(Events)]`"
         }
         (false, true) => {
             "expected the provider whose events the handler takes: write `provider = ..`"
@@ -93,35 +121,6 @@ fn options_are_there(args: &Args, faults: &mut Faults) {
         }
     };
     faults.push(Error::new(Span::call_site(), message));
-}
-
-fn types_are_types(types: &[LitStr], faults: &mut Faults) {
-    /// What `EventType` accepts.
-    const MAX_BYTES: usize = 255;
-    for (index, literal) in types.iter().enumerate() {
-        let text = literal.value();
-        let message = if text.is_empty() {
-            "an event type is not empty: write it as the provider does, for example `\"push\"`"
-                .to_owned()
-        } else if text.len() > MAX_BYTES || text.chars().any(char::is_control) {
-            format!(
-                "no event type is like this one: at most {MAX_BYTES} bytes, no control characters"
-            )
-        } else if text.contains('*') {
-            "event types are compared whole, `*` stands for nothing: list them in \
-             `events(\"..\", \"..\")`"
-                .to_owned()
-        } else if types
-            .iter()
-            .take(index)
-            .any(|earlier| earlier.value() == text)
-        {
-            format!("`{text}` is listed twice: remove one")
-        } else {
-            continue;
-        };
-        faults.at(literal, message);
-    }
 }
 
 fn one_connection(function: &Function, faults: &mut Faults) {
@@ -183,7 +182,7 @@ mod tests {
             panic!()
         };
         assert!(plan.inline);
-        assert_eq!(plan.types.len(), 2);
+        assert!(matches!(plan.types, Types::Named([_, _])));
         assert_eq!(plan.taken().count(), 2);
         let (connection, asks) = plan.connection().unwrap();
         assert!(asks);
@@ -206,23 +205,24 @@ mod tests {
     }
 
     #[test]
-    fn event_types_are_nothing_that_can_never_match() {
-        let with = |literal: &str| {
-            let args = quote!(provider = Stripe, events("push", #literal));
-            faults(
-                args,
-                quote!(
-                    async fn on_push(db: &mut Db) -> Result<(), E> {}
-                ),
-            )
-            .concat()
+    fn a_payload_says_which_types_where_the_attribute_does_not() {
+        let function = syn::parse2(quote! {
+            async fn on_billing(id: EventId, event: a::Event<Billing>, db: &mut Db) -> R {}
+        });
+        let function = function.unwrap();
+        let args = syn::parse2(quote!(provider = Stripe)).unwrap();
+        let Ok(plan) = Plan::new(&args, &function) else {
+            panic!()
         };
-        assert_eq!(with("pull"), "");
-        assert!(with("").starts_with("an event type is not empty"));
-        assert!(with("a\nb").starts_with("no event type is like this one"));
-        assert!(with(&"a".repeat(256)).starts_with("no event type is like this one"));
-        assert!(with("invoice.*").starts_with("event types are compared whole"));
-        assert_eq!(with("push"), "`push` is listed twice: remove one");
+        let Types::Payload(payload) = plan.types else {
+            panic!()
+        };
+        assert_eq!(quote!(#payload).to_string(), "Billing");
+        let args = syn::parse2(options()).unwrap();
+        let Ok(plan) = Plan::new(&args, &function) else {
+            panic!()
+        };
+        assert!(matches!(plan.types, Types::Named([_])));
     }
 
     #[test]

@@ -255,6 +255,7 @@ mod tests {
         let facts = quote! {
             name: "type",
             events: &["a", "b"],
+            others: false,
             mode: ::webhook_actix::__private::Mode::Inline,
             connection: ::webhook_actix::__private::ConnectionUse::Lazy,
         };

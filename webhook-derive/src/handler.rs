@@ -117,19 +117,26 @@ pub(crate) fn last_segment(ty: &Type) -> Option<&PathSegment> {
     }
 }
 
+/// The first type in the angle brackets of a segment.
+pub(crate) fn first_type(segment: &PathSegment) -> Option<&Type> {
+    types(segment).next()
+}
+
 /// The last type in the angle brackets of a segment.
 pub(crate) fn last_type(segment: &PathSegment) -> Option<&Type> {
-    let PathArguments::AngleBracketed(arguments) = &segment.arguments else {
-        return None;
+    types(segment).last()
+}
+
+fn types(segment: &PathSegment) -> impl Iterator<Item = &Type> {
+    let arguments = match &segment.arguments {
+        PathArguments::AngleBracketed(arguments) => Some(&arguments.args),
+        _ => None,
     };
-    arguments
-        .args
-        .iter()
-        .rev()
-        .find_map(|argument| match argument {
-            GenericArgument::Type(ty) => Some(ty),
-            _ => None,
-        })
+    let arguments = arguments.into_iter().flatten();
+    arguments.filter_map(|argument| match argument {
+        GenericArgument::Type(ty) => Some(ty),
+        _ => None,
+    })
 }
 
 /// Whether the type is this name and nothing else.
@@ -142,6 +149,22 @@ pub(crate) fn is_named(path: &Path, name: &str) -> bool {
     path.segments
         .last()
         .is_some_and(|segment| segment.ident == name)
+}
+
+/// A type as one writes it: tokens print with a space between each.
+pub(crate) fn shown(ty: &Type) -> String {
+    let tight = [
+        (" < ", "<"),
+        (" >", ">"),
+        (" :: ", "::"),
+        (":: ", "::"),
+        (" ,", ","),
+        ("& ", "&"),
+    ];
+    let loose = bare(ty).to_token_stream().to_string();
+    tight
+        .iter()
+        .fold(loose, |text, (from, to)| text.replace(from, to))
 }
 
 /// Whether `impl Trait` stands anywhere in the type.
@@ -186,6 +209,16 @@ mod tests {
         assert_eq!(source(&parse_quote!(Tx<'_>)), "deferred ");
         assert_eq!(source(&parse_quote!(&C)), "event");
         assert_eq!(source(&parse_quote!(Event<Tx>)), "event");
+    }
+
+    #[test]
+    fn types_are_shown_as_one_writes_them() {
+        for (ty, text) in [
+            (parse_quote!(Event<a::B, Vec<u8>>), "Event<a::B, Vec<u8>>"),
+            (parse_quote!((&'a mut Tx<'_, a::C>)), "&'a mut Tx<'_, a::C>"),
+        ] {
+            assert_eq!(shown(&ty), text);
+        }
     }
 
     #[test]

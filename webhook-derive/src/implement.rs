@@ -10,8 +10,8 @@ use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::ext::IdentExt as _;
 use syn::{Ident, ReturnType};
 
-use crate::check::Plan;
-use crate::handler::{Function, Source};
+use crate::check::{Plan, Types};
+use crate::handler::{Function, Source, shown};
 use crate::span::{self, bound, starts};
 
 /// `impl Handler<Provider, Connection> for on_push`.
@@ -97,7 +97,8 @@ fn bounds(plan: &Plan<'_>, function: &Function) -> TokenStream {
 
 fn spec(plan: &Plan<'_>, ident: &Ident) -> TokenStream {
     let name = ident.unraw().to_string();
-    let types = plan.types;
+    let (events, others) = event_types(plan);
+    let forms = forms(plan);
     let mode = if plan.inline {
         quote!(Inline)
     } else {
@@ -111,12 +112,66 @@ fn spec(plan: &Plan<'_>, ident: &Ident) -> TokenStream {
     quote! {
         static SPEC: ::webhook_actix::__private::HandlerSpec = ::webhook_actix::__private::HandlerSpec {
             name: #name,
-            events: &[#(#types),*],
+            events: #events,
+            others: #others,
             mode: ::webhook_actix::__private::Mode::#mode,
             connection: ::webhook_actix::__private::ConnectionUse::#connection,
         };
+        #forms
         &SPEC
     }
+}
+
+/// The event types the handler names, and whether it takes all others besides.
+fn event_types(plan: &Plan<'_>) -> (TokenStream, TokenStream) {
+    match plan.types {
+        Types::Named(types) => (quote!(&[#(#types),*]), quote!(false)),
+        Types::Payload(payload) => {
+            let events = bound(payload, "Events", &TokenStream::new());
+            (
+                quote!(<#payload as #events>::TYPES),
+                quote!(<#payload as #events>::OTHERS),
+            )
+        }
+    }
+}
+
+/// Assertions, as constants, that each argument has a form for each of these types.
+fn forms(plan: &Plan<'_>) -> TokenStream {
+    let mut forms = TokenStream::new();
+    for ty in plan.taken() {
+        let from_claimed = bound(ty, "FromClaimed", &quote!(__TypeAtTheOption));
+        let mut assert = |span, events: TokenStream, others: TokenStream, message: String| {
+            forms.extend(quote_spanned! {span=>
+                const _: () = ::core::assert!(
+                    ::webhook_actix::__private::covers(
+                        <#ty as #from_claimed>::ONLY,
+                        #events,
+                        #others,
+                    ),
+                    #message
+                );
+            });
+        };
+        let ty = shown(ty);
+        match plan.types {
+            Types::Named(types) => {
+                for event in types {
+                    let message = format!("`{ty}` has no form for this event type");
+                    assert(event.span(), quote!(&[#event]), quote!(false), message);
+                }
+            }
+            Types::Payload(payload) => {
+                let (events, others) = event_types(plan);
+                let message = format!(
+                    "`{ty}` has no form for some event types of `{}`",
+                    shown(payload)
+                );
+                assert(starts(payload), events, others, message);
+            }
+        }
+    }
+    forms
 }
 
 fn require(plan: &Plan<'_>, function: &Function, bounds: &TokenStream) -> TokenStream {
@@ -169,9 +224,14 @@ fn call(plan: &Plan<'_>, function: &Function, bounds: &TokenStream) -> TokenStre
         let (#(#taken,)*) = #take::<#parameters>(__claimed)?;
         #lent
         let __answer = #ident::<#parameters>(#(#names),*).await;
+        let __said = {
+            use ::webhook_actix::__private::SaysNothing as _;
+            ::webhook_actix::__private::Answered(&__answer).said()
+        };
         // A step of its own: called directly, the compiler would underline the argument.
         let __into_result = #into_result;
         __into_result(__answer)
+            .map_err(|__failure| ::webhook_actix::__private::Said::of(__said, __failure))
     };
     // At the name, where a future that is not `Send` is told.
     let future = quote_spanned!(ident.span()=> ::std::boxed::Box::pin(async move { #body }));

@@ -1,21 +1,25 @@
-//! `#[webhook]` makes a webhook handler of an async function.
+//! `#[webhook]` makes a webhook handler of an async function, `#[derive(Events)]` a payload of an enum.
 //!
-//! Use it through the crate that runs handlers, `webhook-actix`: what it writes names that crate and
+//! Use them through the crate that runs handlers, `webhook-actix`: what they write names that crate and
 //! nothing else.
 
 mod args;
 mod check;
+mod events;
 mod expand;
 mod fault;
 mod handler;
 mod implement;
+mod near;
 mod span;
+mod types;
 
 /// Make a webhook handler of an async function.
 ///
 /// # Syntax
 ///
 /// ```text
+/// #[webhook(provider = TYPE)]
 /// #[webhook(provider = TYPE, event = "..")]
 /// #[webhook(provider = TYPE, events("..", ".."), inline, at_least_once)]
 /// ```
@@ -23,7 +27,7 @@ mod span;
 /// | option | |
 /// |---|---|
 /// | `provider` | the provider's type, for example `Stripe`; its value stands on the endpoint |
-/// | `event`, `events` | the event types it takes, compared whole; one of the two |
+/// | `event`, `events` | the event types it takes, compared whole; one of the two, or neither where an `Event<T>` is taken whose `T` names them: see [`Events`](macro@Events) |
 /// | `inline` | run inside the request, in one transaction with the claim; else a worker runs it after the answer |
 /// | `at_least_once` | required where no connection is taken, refused where one is |
 ///
@@ -41,7 +45,8 @@ mod span;
 ///
 /// | type | |
 /// |---|---|
-/// | `Event<T>` | the payload, decoded; one that does not decode makes the event a dead letter |
+/// | `Event<T>` | the payload, decoded: `T` is `Deserialize` or derives `Events`; one that does not decode makes the event a dead letter |
+/// | `Event<Valid<T>>` | the same, and found valid by its own rules, `Validate`; else a dead letter, too |
 /// | `RawEvent` | the event's JSON as stored |
 /// | `EventId`, `EventType` | of a provider that signs them |
 /// | `Unsigned<EventId>`, `Unsigned<EventType>` | of any provider |
@@ -57,19 +62,26 @@ mod span;
 /// `at_least_once` says so. The connection's type is the only one that may be a parameter, which makes
 /// one handler fit several databases.
 ///
-/// It returns `Result<T, E>`: `T` is `()` or `Reply`, `E` is `HandlerError` or anything that `?` turns
-/// into it: every error, `anyhow::Error`, text.
+/// It returns `Result<T, E>`: `T` is `()` or, in an `inline` handler, `Reply`; a duplicate is answered with
+/// the same reply. `E` is `HandlerError` or anything that `?` turns into it: every error,
+/// `anyhow::Error`, text. A failed attempt is tried again on the endpoint's schedule, unless the error
+/// says `or_dead_letter`, `or_ignore` or `or_retry_after`, or is of a type that implements `Fault` and
+/// says so by itself.
 ///
 /// # Examples
 ///
 /// ```
-/// # use webhook_actix::{Data, EffectKey, Event, EventId, HandlerError, OrElse as _, Reply, Tx, webhook};
+/// # use webhook_actix::{Data, EffectKey, Event, EventId, Events, HandlerError, OrElse as _, Reply, Tx, webhook};
 /// # use webhook_github::GitHub;
 /// # use webhook_slack::Slack;
 /// # use webhook_stripe::Stripe;
 /// # #[derive(serde::Deserialize)] struct PaymentIntent;
 /// # #[derive(serde::Deserialize)] struct Push;
 /// # #[derive(serde::Deserialize)] struct Command;
+/// # #[derive(serde::Deserialize)] struct Invoice;
+/// # #[derive(serde::Deserialize)] struct Charge;
+/// # async fn credit(_: &mut PgConnection, _: Invoice) -> Result<(), std::fmt::Error> { Ok(()) }
+/// # async fn debit(_: &mut PgConnection, _: Charge) -> Result<(), std::fmt::Error> { Ok(()) }
 /// # struct PgConnection;
 /// # struct CiClient;
 /// # impl CiClient { async fn start(&self, _: &Push, _: &EffectKey) -> Result<(), std::fmt::Error> { Ok(()) } }
@@ -106,6 +118,24 @@ mod span;
 ///     Ok(Reply::json(r#"{"text":"done"}"#))
 /// }
 ///
+/// /// For several types, each with its own payload.
+/// #[derive(Events)]
+/// enum Billing {
+///     #[event = "invoice.paid"]
+///     Paid(Invoice),
+///     #[event = "charge.refunded"]
+///     Refunded(Charge),
+/// }
+///
+/// #[webhook(provider = Stripe)]
+/// async fn on_billing(event: Event<Billing>, db: &mut PgConnection) -> Result<(), HandlerError> {
+///     match event.into_inner() {
+///         Billing::Paid(invoice) => credit(db, invoice).await?,
+///         Billing::Refunded(charge) => debit(db, charge).await?,
+///     }
+///     Ok(())
+/// }
+///
 /// /// On any database whose connection has what it takes.
 /// #[webhook(provider = Stripe, event = "invoice.paid")]
 /// async fn on_invoice<C: Effects>(id: EventId, db: &mut C) -> Result<(), HandlerError> {
@@ -135,4 +165,90 @@ pub fn webhook(
     item: proc_macro::TokenStream,
 ) -> proc_macro::TokenStream {
     expand::webhook(args.into(), &item.into()).into()
+}
+
+/// Make a payload of an enum: a variant for each event type.
+///
+/// # Syntax
+///
+/// ```text
+/// #[derive(Events)]
+/// enum NAME {
+///     #[event = ".."]
+///     VARIANT(PAYLOAD),
+///     #[events("..", "..")]
+///     VARIANT,
+///     #[event(other)]
+///     VARIANT(ARGUMENT, ..),
+/// }
+/// ```
+///
+/// | variant | |
+/// |---|---|
+/// | `#[event = ".."]`, `#[events("..", "..")]` | one or several event types, compared whole. It carries their payload, which is `Deserialize` or `Valid`, or nothing |
+/// | `#[event(other)]` | every type that no variant names; optional, one at most. It carries what a handler could take: `RawEvent`, `EventType` of a provider that signs it, `Unsigned<EventType>` of any, your own |
+///
+/// A handler that takes `Event<NAME>` needs no `event` in its attribute: it takes the types that the
+/// enum names. If it names some itself, the enum must have a form for each of them.
+///
+/// With `#[event(other)]` it also takes every type that no handler of its endpoint names: a handler that
+/// names a type goes before one for all the others, and an endpoint has one of these at most. It then
+/// takes types that the provider will invent.
+///
+/// No type stands twice in an enum, and none has two handlers at an endpoint: the first is refused by
+/// the compiler, the second by `build()`. An enum that derives `Events` does not derive `Deserialize`.
+///
+/// # Examples
+///
+/// ```
+/// # use webhook_actix::{Event, EventType, Events, HandlerError, RawEvent, webhook};
+/// # use webhook_stripe::Stripe;
+/// # struct PgConnection;
+/// # async fn credit(_: &mut PgConnection, _: &Invoice) -> Result<(), std::fmt::Error> { Ok(()) }
+/// # async fn note(_: &mut PgConnection, _: &str, _: &[u8]) -> Result<(), std::fmt::Error> { Ok(()) }
+/// #[derive(serde::Deserialize)]
+/// struct Invoice {
+///     amount_paid: i64,
+/// }
+///
+/// #[derive(Events)]
+/// enum Billing {
+///     #[event = "invoice.paid"]
+///     Paid(Invoice),
+///     #[events("invoice.voided", "invoice.deleted")]
+///     Gone,
+///     #[event(other)]
+///     Other(EventType, RawEvent),
+/// }
+///
+/// #[webhook(provider = Stripe)]
+/// async fn on_billing(event: Event<Billing>, db: &mut PgConnection) -> Result<(), HandlerError> {
+///     match event.into_inner() {
+///         Billing::Paid(invoice) => credit(db, &invoice).await?,
+///         Billing::Gone => {}
+///         Billing::Other(event_type, json) => note(db, event_type.as_str(), &json).await?,
+///     }
+///     Ok(())
+/// }
+/// ```
+///
+/// # Errors
+///
+/// The compiler underlines what is wrong and says what to write instead.
+///
+/// ```compile_fail
+/// # use webhook_actix::Events;
+/// # #[derive(serde::Deserialize)] struct Invoice;
+/// // error: `invoice.paid` is listed twice: remove one
+/// #[derive(Events)]
+/// enum Billing {
+///     #[event = "invoice.paid"]
+///     Paid(Invoice),
+///     #[events("invoice.voided", "invoice.paid")]
+///     Gone,
+/// }
+/// ```
+#[proc_macro_derive(Events, attributes(event, events))]
+pub fn events(item: proc_macro::TokenStream) -> proc_macro::TokenStream {
+    events::events(item.into()).into()
 }

@@ -1,10 +1,9 @@
 //! What a single argument must be.
 
-use quote::ToTokens as _;
 use syn::{Ident, Lifetime, PatType, PathSegment, Signature, Type};
 
 use crate::fault::Faults;
-use crate::handler::{Source, bare, has_impl_trait, last_segment};
+use crate::handler::{Source, bare, has_impl_trait, last_segment, shown};
 
 pub(super) fn unconditional(argument: &PatType, faults: &mut Faults) {
     for attr in &argument.attrs {
@@ -154,22 +153,6 @@ fn is_one_of(segment: &PathSegment, names: &[&str], generic: &str) -> bool {
         || (segment.ident == generic && !segment.arguments.is_none())
 }
 
-/// A type as one writes it: tokens print with a space between each.
-fn shown(ty: &Type) -> String {
-    let tight = [
-        (" < ", "<"),
-        (" >", ">"),
-        (" :: ", "::"),
-        (":: ", "::"),
-        (" ,", ","),
-        ("& ", "&"),
-    ];
-    let loose = bare(ty).to_token_stream().to_string();
-    tight
-        .iter()
-        .fold(loose, |text, (from, to)| text.replace(from, to))
-}
-
 #[cfg(test)]
 mod tests {
     use syn::parse_quote;
@@ -183,16 +166,6 @@ mod tests {
         let messages = faults.messages();
         assert!(messages.len() <= 1);
         messages.concat()
-    }
-
-    #[test]
-    fn types_are_shown_as_one_writes_them() {
-        for (ty, text) in [
-            (parse_quote!(Event<a::B, Vec<u8>>), "Event<a::B, Vec<u8>>"),
-            (parse_quote!((&'a mut Tx<'_, a::C>)), "&'a mut Tx<'_, a::C>"),
-        ] {
-            assert_eq!(shown(&ty), text);
-        }
     }
 
     #[test]

@@ -1,9 +1,10 @@
 //! What a function must be to be a handler.
 
-use syn::{Error, FnArg, GenericParam, ReturnType, Safety, Signature};
+use syn::{Error, FnArg, GenericParam, ReturnType, Safety, Signature, Type};
 
+use crate::args::{Args, Name};
 use crate::fault::Faults;
-use crate::handler::{Function, Source, is_ident, is_named};
+use crate::handler::{Function, Source, first_type, is_ident, is_named, last_segment};
 
 pub(super) fn one_attribute(function: &Function, faults: &mut Faults) {
     for attr in &function.attrs {
@@ -53,6 +54,22 @@ pub(super) fn answers(sig: &Signature, faults: &mut Faults) {
     if matches!(sig.output, ReturnType::Default) {
         let message = "webhook handlers say whether the event is done: write `-> Result<(), E>`";
         faults.push(Error::new(sig.paren_token.span.close(), message));
+    }
+}
+
+/// A worker runs it after the sender was answered.
+pub(super) fn reply_reaches_somebody(args: &Args, sig: &Signature, faults: &mut Faults) {
+    let ReturnType::Type(_, ty) = &sig.output else {
+        return;
+    };
+    let succeeds_with = last_segment(ty).and_then(first_type);
+    let is_reply = |ty: &&Type| last_segment(ty).is_some_and(|name| name.ident == "Reply");
+    if let Some(reply) = succeeds_with.filter(is_reply)
+        && !args.has(Name::Inline)
+    {
+        let message = "the sender was answered before a worker runs this: write `inline`, or \
+                       succeed with `()`";
+        faults.at(reply, message);
     }
 }
 
@@ -135,6 +152,12 @@ mod tests {
                     async fn f(db: &mut Db) {}
                 ),
                 "webhook handlers say whether the event is done",
+            ),
+            (
+                quote!(
+                    async fn f(db: &mut Db) -> anyhow::Result<webhook::Reply> {}
+                ),
+                "the sender was answered before",
             ),
             (
                 quote!(
