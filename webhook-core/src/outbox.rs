@@ -119,9 +119,9 @@ pub trait Outbox: Clone + Debug + Send + Sync + 'static {
         limit: u32,
     ) -> impl Future<Output = Result<Vec<Ready>, LedgerError>> + Send;
 
-    /// Lease due deliveries and begin an attempt of each: oldest due first, for each endpoint no more
-    /// than wanted and than it may have under way, over all processes; together at most
-    /// `max_bytes` of payload, but always one.
+    /// Lease due deliveries and begin an attempt of each: oldest due first, for each enabled endpoint no
+    /// more than wanted and than it has room for; together at most `max_bytes` of payload, but always
+    /// one. Endpoints that another process takes from at this moment are passed over.
     ///
     /// In an ordered endpoint a delivery waits for those before it that have its order key and are not
     /// settled.

@@ -50,6 +50,8 @@ mod executor;
 #[cfg(any(feature = "postgres", feature = "sqlite"))]
 mod listed;
 #[cfg(any(feature = "postgres", feature = "sqlite"))]
+mod outbox;
+#[cfg(any(feature = "postgres", feature = "sqlite"))]
 mod stored;
 
 #[cfg(feature = "postgres")]
@@ -58,6 +60,6 @@ mod postgres;
 mod sqlite;
 
 #[cfg(feature = "postgres")]
-pub use postgres::{PoolSizes, PostgresLedger, PostgresTx};
+pub use postgres::{PoolSizes, PostgresLedger, PostgresOutbox, PostgresTx};
 #[cfg(feature = "sqlite")]
-pub use sqlite::{SqliteLedger, SqliteTx};
+pub use sqlite::{SqliteLedger, SqliteOutbox, SqliteTx};

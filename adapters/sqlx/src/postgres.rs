@@ -13,8 +13,8 @@ use sqlx::{ConnectOptions, Connection, Executor as _, PgConnection, PgPool, Post
 use tokio::sync::oneshot;
 use webhook_core::ledger::{
     Check, Completion, Failure, Found, Inline, Lease, Ledger, LedgerError, Notice, Pruned,
-    QuarantineId, Quarantined, Registration, Release, Replay, Replayable, Retention, Search, Take, Taken,
-    TxLimits,
+    QuarantineId, Quarantined, Registration, Release, Replay, Replayable, Retention, Search, Take,
+    Taken, TxLimits,
 };
 use webhook_core::{Claim, Clock, InboxId, NewEvent, Quarantine, fault_point};
 
@@ -32,12 +32,14 @@ mod commit;
 mod inbox;
 mod migrate;
 mod operator;
+mod outbox;
 mod prepare;
 mod quarantine;
 mod retention;
 mod transaction;
 mod undo;
 
+pub use outbox::PostgresOutbox;
 pub use transaction::PostgresTx;
 
 use arrivals::Arrivals;
@@ -129,6 +131,11 @@ impl PostgresLedger {
         };
         let inner = thread.run(PATIENCE, connecting).await?;
         Ok(Self { inner })
+    }
+
+    /// The outbox beside it, on the same connections.
+    pub fn outbox(&self) -> PostgresOutbox {
+        PostgresOutbox::of(self.clone())
     }
 
     fn of(inner: &Weak<Inner>) -> Result<Self, LedgerError> {

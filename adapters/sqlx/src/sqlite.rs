@@ -15,8 +15,8 @@ use sqlx_core::transaction::TransactionManager;
 use tokio::time::sleep;
 use webhook_core::ledger::{
     Check, Completion, Failure, Found, Inline, Lease, Ledger, LedgerError, Notice, Pruned,
-    QuarantineId, Quarantined, Registration, Release, Replay, Replayable, Retention, Search, Take, Taken,
-    TxLimits,
+    QuarantineId, Quarantined, Registration, Release, Replay, Replayable, Retention, Search, Take,
+    Taken, TxLimits,
 };
 use webhook_core::{Claim, Clock, InboxId, NewEvent, Quarantine, fault_point};
 
@@ -40,12 +40,14 @@ mod commit;
 mod inbox;
 mod migrate;
 mod operator;
+mod outbox;
 mod prepare;
 mod quarantine;
 mod retention;
 mod transaction;
 mod writer;
 
+pub use outbox::SqliteOutbox;
 pub use transaction::SqliteTx;
 
 use writer::{Turn, Writer};
@@ -104,6 +106,11 @@ impl SqliteLedger {
         };
         let inner = thread.run(PATIENCE, opening).await?;
         Ok(Self { inner })
+    }
+
+    /// The outbox beside it, on the same connections.
+    pub fn outbox(&self) -> SqliteOutbox {
+        SqliteOutbox::of(self.clone())
     }
 
     fn of(inner: &Weak<Inner>) -> Result<Self, LedgerError> {

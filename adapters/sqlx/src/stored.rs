@@ -8,8 +8,8 @@ use sqlx::types::Uuid;
 use sqlx::{ColumnIndex, Decode, FromRow, Row, Type};
 use webhook_core::ledger::{FencingToken, Lease, Leased, LedgerError, StoredEvent};
 use webhook_core::{
-    Account, ClaimKey, ContentDigest, EventId, EventType, HeldEvent, Holder, InboxId, KeptHeaders, NewEvent,
-    Reply, State,
+    Account, ClaimKey, ContentDigest, EventId, EventType, HeldEvent, Holder, InboxId, KeptHeaders,
+    NewEvent, Reply, State,
 };
 
 use crate::error::StoreFault;
@@ -163,7 +163,7 @@ impl LeasedRow {
 
 /// Reads a row of either store by the names of its columns.
 macro_rules! from_row {
-    ($row:ident { $($column:ident),* $(,)? }) => {
+    ($row:ident { $($column:ident),* $(,)? } $($part:ident)*) => {
         impl<'r, R: Row> FromRow<'r, R> for $row
         where
             &'static str: ColumnIndex<R>,
@@ -176,6 +176,7 @@ macro_rules! from_row {
             fn from_row(row: &'r R) -> Result<Self, sqlx::Error> {
                 Ok(Self {
                     $($column: row.try_get(stringify!($column))?,)*
+                    $($part: FromRow::from_row(row)?,)*
                 })
             }
         }
@@ -294,10 +295,10 @@ pub(crate) fn unreadable() -> sqlx::Error {
     sqlx::Error::Decode(Box::new(StoreFault::Unreadable))
 }
 
+/// How much longer than its bound a pause may seem, for what a schedule rounds and orders.
+pub(crate) const CLOCK_MARGIN: Duration = Duration::from_mins(1);
 /// How often a claim is tried whose key changes hands in between.
 pub(crate) const CLAIM_ROUNDS: usize = 5;
-/// What quarantine keeps for one endpoint.
-pub(crate) const QUARANTINE_BYTES: i64 = 64 * 1024 * 1024;
 
 const MAX_ERROR_BYTES: usize = 500;
 /// Beyond any schedule, and far from overflow in either store.

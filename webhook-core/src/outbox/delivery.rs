@@ -36,6 +36,8 @@ pub struct Want {
     pub endpoint: EndpointId,
     /// At most this many.
     pub max: u32,
+    /// How many may be under way with these, over all processes.
+    pub room: u32,
 }
 
 /// The exclusive right to attempt a delivery.

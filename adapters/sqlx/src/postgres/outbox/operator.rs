@@ -1,0 +1,118 @@
+//! What operators do: look among deliveries and attempts, send again.
+
+use sqlx::{PgConnection, Postgres, QueryBuilder};
+use webhook_core::outbox::{Attempt, DeliveryId, DeliveryRow, Resend, Search};
+
+use crate::outbox::{AttemptRow, DeliveryFound, endpoint_uuid};
+use crate::stored::millis;
+
+pub(super) async fn find(
+    conn: &mut PgConnection,
+    what: &Search,
+) -> Result<Vec<DeliveryRow>, sqlx::Error> {
+    let mut query: QueryBuilder<Postgres> = QueryBuilder::new(FIND);
+    if let Some(tenant) = &what.tenant {
+        query.push(" and event.tenant = ").push_bind(tenant);
+    }
+    if let Some(endpoint) = what.endpoint {
+        query
+            .push(" and delivery.endpoint = ")
+            .push_bind(endpoint_uuid(endpoint));
+    }
+    if let Some(event) = &what.event {
+        query.push(" and event.id = ").push_bind(event.as_str());
+    }
+    if let Some(state) = what.state {
+        query
+            .push(" and delivery.state = ")
+            .push_bind(state.as_str());
+    }
+    if let Some(before) = what.before {
+        query.push(" and delivery.id < ").push_bind(before.get());
+    }
+    query
+        .push(" order by delivery.id desc limit ")
+        .push_bind(i64::from(what.limit));
+    let rows: Vec<DeliveryFound> = query.build_query_as().fetch_all(conn).await?;
+    rows.into_iter().map(DeliveryFound::read).collect()
+}
+
+pub(super) async fn attempts(
+    conn: &mut PgConnection,
+    delivery: DeliveryId,
+) -> Result<Vec<Attempt>, sqlx::Error> {
+    let rows: Vec<AttemptRow> = sqlx::query_as(ATTEMPTS)
+        .bind(delivery.get())
+        .fetch_all(conn)
+        .await?;
+    rows.into_iter().rev().map(AttemptRow::read).collect()
+}
+
+pub(super) async fn resend(
+    conn: &mut PgConnection,
+    what: &Resend,
+    batch: u64,
+) -> Result<u64, sqlx::Error> {
+    let batch = i64::try_from(batch).unwrap_or(i64::MAX);
+    let query = match what {
+        Resend::DeadOf { endpoint, since } => sqlx::query(RESEND_DEAD)
+            .bind(batch)
+            .bind(endpoint_uuid(*endpoint))
+            .bind(millis(*since)),
+        Resend::One(delivery) => sqlx::query(RESEND_ONE).bind(batch).bind(delivery.get()),
+        Resend::Range {
+            endpoint,
+            first,
+            last,
+        } => sqlx::query(RESEND_RANGE)
+            .bind(batch)
+            .bind(endpoint_uuid(*endpoint))
+            .bind(first.get())
+            .bind(last.get()),
+        _ => return Ok(0),
+    };
+    Ok(query.execute(conn).await?.rows_affected())
+}
+
+const FIND: &str = "
+select delivery.id, delivery.endpoint, event.tenant, event.id as event_id, event.event_type,
+    delivery.state, delivery.attempts, delivery.last_class, delivery.last_status,
+    extract(epoch from event.enqueued_at)::bigint as enqueued_at,
+    extract(epoch from coalesce(delivery.settled_at, delivery.due_at))::bigint as at
+from webhook.outbox_delivery as delivery
+join webhook.outbox_event as event on event.seq = delivery.event
+where true";
+
+/// Newest first, so that the limit leaves the newest.
+const ATTEMPTS: &str = "
+select id, delivery, attempt, (extract(epoch from ended_at) * 1000)::bigint as ended_at, class, status,
+    address, was_allow_listed, took_millis, answer
+from webhook.outbox_attempt where delivery = $1 order by id desc limit 100";
+
+macro_rules! resend {
+    ($which:literal) => {
+        concat!(
+            "with again as materialized (
+                select delivery.id
+                from webhook.outbox_delivery as delivery
+                join webhook.outbox_event as event on event.seq = delivery.event
+                join webhook.outbox_endpoint as endpoint on endpoint.id = delivery.endpoint
+                where delivery.state in ('dead', 'delivered') and endpoint.state <> 'deleted' and ",
+            $which,
+            " order by delivery.id limit $1
+                for update of delivery skip locked
+            )
+            update webhook.outbox_delivery as delivery set
+                state = 'pending', due_at = pg_catalog.clock_timestamp(), attempts = 0,
+                waiting_since = pg_catalog.clock_timestamp(), settled_at = null
+            from again where delivery.id = again.id"
+        )
+    };
+}
+
+const RESEND_ONE: &str = resend!("delivery.id = $2");
+const RESEND_RANGE: &str = resend!("delivery.endpoint = $2 and delivery.id between $3 and $4");
+const RESEND_DEAD: &str = resend!(
+    "delivery.endpoint = $2 and delivery.state = 'dead' and event.enqueued_at >= \
+     pg_catalog.clock_timestamp() - $3::bigint * interval '1 millisecond'"
+);

@@ -1,0 +1,105 @@
+//! What waited too long, and what need not be kept.
+
+use sqlx::PgConnection;
+use webhook_core::outbox::{Pruned, Retention};
+
+use crate::stored::millis;
+
+pub(super) async fn prune(
+    conn: &mut PgConnection,
+    what: &Retention,
+) -> Result<Pruned, sqlx::Error> {
+    let batch = i64::from(what.batch);
+    let given_up = sqlx::query(GIVE_UP)
+        .bind(millis(what.give_up_after))
+        .bind(batch)
+        .execute(&mut *conn)
+        .await?
+        .rows_affected();
+    let stranded = sqlx::query(STRANDED)
+        .bind(batch)
+        .execute(&mut *conn)
+        .await?
+        .rows_affected();
+    let attempts = sqlx::query(ATTEMPTS)
+        .bind(millis(what.keep_attempts))
+        .bind(batch)
+        .execute(&mut *conn)
+        .await?
+        .rows_affected();
+    let events: i64 = sqlx::query_scalar(EVENTS)
+        .bind(millis(what.keep_events))
+        .bind(batch)
+        .fetch_one(conn)
+        .await?;
+    Ok(Pruned {
+        given_up: given_up.saturating_add(stranded),
+        events: events.unsigned_abs(),
+        attempts,
+    })
+}
+
+const GIVE_UP: &str = "
+with late as materialized (
+    select id from webhook.outbox_delivery
+    where state = 'pending'
+      and waiting_since < (select pg_catalog.clock_timestamp()) - $1::bigint * interval '1 millisecond'
+    order by waiting_since
+    limit $2
+    for update skip locked
+)
+update webhook.outbox_delivery as delivery set
+    state = 'dead', settled_at = pg_catalog.clock_timestamp()
+from late where delivery.id = late.id";
+
+/// What waits for an endpoint that is deleted.
+const STRANDED: &str = "
+with stranded as materialized (
+    select delivery.id
+    from webhook.outbox_endpoint as endpoint
+    cross join lateral (
+        select id from webhook.outbox_delivery
+        where endpoint = endpoint.id and state = 'pending'
+        limit $1
+        for update skip locked
+    ) as delivery
+    where endpoint.state = 'deleted'
+    limit $1
+)
+update webhook.outbox_delivery as delivery set
+    state = 'dead', settled_at = pg_catalog.clock_timestamp()
+from stranded where delivery.id = stranded.id";
+
+const ATTEMPTS: &str = "
+with old as materialized (
+    select id from webhook.outbox_attempt
+    where ended_at < (select pg_catalog.clock_timestamp()) - $1::bigint * interval '1 millisecond'
+    order by ended_at
+    limit $2
+    for update skip locked
+)
+delete from webhook.outbox_attempt as attempt using old where attempt.id = old.id";
+
+/// An event goes with all of its deliveries and their attempts, and not before each of them is settled.
+const EVENTS: &str = "
+with old as materialized (
+    select seq from webhook.outbox_event as event
+    where expanded_at is not null
+      and enqueued_at < (select pg_catalog.clock_timestamp()) - $1::bigint * interval '1 millisecond'
+      and not exists (
+        select from webhook.outbox_delivery
+        where event = event.seq and state in ('pending', 'sending'))
+    order by enqueued_at
+    limit $2
+    for update skip locked
+), deliveries as (
+    delete from webhook.outbox_delivery as delivery using old where delivery.event = old.seq
+    returning delivery.id
+), attempts as (
+    delete from webhook.outbox_attempt as attempt using deliveries
+    where attempt.delivery = deliveries.id
+), events as (
+    delete from webhook.outbox_event as event using old where event.seq = old.seq
+    returning 1
+)
+select pg_catalog.count(*) from events";

@@ -1,0 +1,52 @@
+//! One row in the application's own transaction.
+
+use sqlx::SqliteConnection;
+use webhook_core::outbox::{EnqueueError, Enqueued, Event, EventId};
+
+use crate::error::ledger_error;
+use crate::stored::unreadable;
+
+pub(super) async fn enqueue(
+    conn: &mut SqliteConnection,
+    event: &Event,
+) -> Result<Enqueued, EnqueueError> {
+    let failed = |error| EnqueueError::Store(ledger_error(error));
+    let digest = event.digest();
+    let stored = sqlx::query(ENQUEUE)
+        .bind(event.id().as_str())
+        .bind(event.tenant())
+        .bind(event.event_type())
+        .bind(event.idempotency())
+        .bind(&digest[..])
+        .bind(event.order())
+        .bind(&event.payload()[..])
+        .execute(&mut *conn)
+        .await
+        .map_err(failed)?;
+    if stored.rows_affected() == 1 {
+        return Ok(Enqueued::New(event.id().clone()));
+    }
+    let first: Option<(String, Vec<u8>)> = sqlx::query_as(FIRST)
+        .bind(event.tenant())
+        .bind(event.idempotency())
+        .fetch_optional(conn)
+        .await
+        .map_err(failed)?;
+    match first {
+        Some((id, first)) if first == digest => {
+            let id = EventId::new(id).map_err(|_| failed(unreadable()))?;
+            Ok(Enqueued::Before(id))
+        }
+        None | Some(_) => Err(EnqueueError::Conflict),
+    }
+}
+
+/// Only a used idempotency key is passed over: a used id is an error.
+const ENQUEUE: &str = "
+insert into webhook_outbox_event
+    (id, tenant, event_type, idempotency_key, digest, order_key, payload)
+values (?1, ?2, ?3, ?4, ?5, ?6, ?7)
+on conflict (tenant, idempotency_key) do nothing";
+
+const FIRST: &str = "
+select id, digest from webhook_outbox_event where tenant = ?1 and idempotency_key = ?2";

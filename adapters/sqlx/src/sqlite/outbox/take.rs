@@ -1,0 +1,176 @@
+//! Which endpoints have something due, and leases on it.
+
+use std::time::Duration;
+
+use sqlx::types::Uuid;
+use sqlx::{ColumnIndex, Decode, FromRow, Row, SqliteConnection, Type};
+use webhook_core::outbox::{EndpointId, Ready, Share, Taken, Want};
+
+use super::endpoint::endpoint_columns;
+use crate::outbox::{EndpointRow, HealthRow, TakenRow, endpoint_id, endpoint_uuid, limits};
+use crate::stored::{from_row, millis};
+
+#[derive(Debug)]
+struct ReadyRow {
+    id: Uuid,
+    tenant: String,
+    in_flight: i64,
+    per_second: Option<i64>,
+    health: HealthRow,
+}
+
+from_row!(ReadyRow { id, tenant, in_flight, per_second } health);
+
+pub(super) async fn ready(
+    conn: &mut SqliteConnection,
+    after: Option<EndpointId>,
+    limit: u32,
+) -> Result<Vec<Ready>, sqlx::Error> {
+    let rows: Vec<ReadyRow> = sqlx::query_as(READY)
+        .bind(after.map_or_else(Uuid::nil, endpoint_uuid))
+        .bind(i64::from(limit))
+        .fetch_all(conn)
+        .await?;
+    rows.into_iter()
+        .map(|row| {
+            Ok(Ready::new(
+                endpoint_id(row.id),
+                row.tenant.into(),
+                limits(row.in_flight, row.per_second)?,
+                row.health.read(),
+            ))
+        })
+        .collect()
+}
+
+pub(super) async fn take(
+    conn: &mut SqliteConnection,
+    wants: &[Want],
+    lease: Duration,
+    max_bytes: u64,
+) -> Result<Taken, sqlx::Error> {
+    let mut left = i64::try_from(max_bytes).unwrap_or(i64::MAX);
+    let (mut deliveries, mut endpoints) = (Vec::new(), Vec::new());
+    for want in wants {
+        let id = endpoint_uuid(want.endpoint);
+        let endpoint: Option<EndpointRow> = sqlx::query_as(ENABLED)
+            .bind(id)
+            .fetch_optional(&mut *conn)
+            .await?;
+        let Some(endpoint) = endpoint else { continue };
+        let due: Vec<(i64, i64)> = sqlx::query_as(DUE)
+            .bind(id)
+            .bind(i64::from(want.max))
+            .bind(i64::from(want.room))
+            .bind(endpoint.is_ordered)
+            .fetch_all(&mut *conn)
+            .await?;
+        let before = deliveries.len();
+        for (delivery, size) in due {
+            if left < size && !deliveries.is_empty() {
+                break;
+            }
+            left = left.saturating_sub(size);
+            sqlx::query(NEXT_TOKEN).execute(&mut *conn).await?;
+            sqlx::query(TAKE)
+                .bind(delivery)
+                .bind(millis(lease))
+                .execute(&mut *conn)
+                .await?;
+            let row: TakenRow = sqlx::query_as(TAKEN)
+                .bind(delivery)
+                .fetch_one(&mut *conn)
+                .await?;
+            deliveries.push(row.read()?);
+        }
+        if deliveries.len() > before {
+            endpoints.push(endpoint.read()?.0);
+        }
+    }
+    Ok(Taken::new(deliveries, endpoints))
+}
+
+pub(super) async fn hand_back(
+    conn: &mut SqliteConnection,
+    shares: &[Share],
+) -> Result<(), sqlx::Error> {
+    for share in shares {
+        sqlx::query(HAND_BACK)
+            .bind(share.delivery.get())
+            .bind(share.token.get())
+            .execute(&mut *conn)
+            .await?;
+    }
+    Ok(())
+}
+
+/// From one endpoint that has a delivery waiting to the next, each by one search of an index: a
+/// million that wait for one endpoint cost as much as one.
+const READY: &str = concat!(
+    "
+with recursive waiting (id) as (
+    select * from (select endpoint from webhook_outbox_delivery
+        where state = 'pending' and endpoint > ?1 order by endpoint limit 1)
+    union all
+    select (select endpoint from webhook_outbox_delivery
+            where state = 'pending' and endpoint > waiting.id order by endpoint limit 1)
+    from waiting where waiting.id is not null
+)
+select endpoint.id, tenant, in_flight, per_second, failures, slow, is_proven, failing_since, open_until,
+    is_noticed
+from waiting
+join webhook_outbox_endpoint as endpoint on endpoint.id = waiting.id
+where endpoint.state = 'enabled' and (open_until is null or open_until <= ",
+    now!(),
+    ")
+  and exists (
+    select 1 from webhook_outbox_delivery
+    where endpoint = waiting.id and state = 'pending' and due_at <= ",
+    now!(),
+    ")
+limit ?2"
+);
+
+const ENABLED: &str = concat!(endpoint_columns!(), " where id = ?1 and state = 'enabled'");
+
+const DUE: &str = concat!(
+    "
+select id, size from webhook_outbox_delivery as delivery
+where endpoint = ?1 and state = 'pending' and due_at <= ",
+    now!(),
+    "
+  and (not ?4 or order_key is null or not exists (
+    select 1 from webhook_outbox_delivery as earlier
+    where earlier.endpoint = delivery.endpoint and earlier.order_key = delivery.order_key
+      and earlier.id < delivery.id and earlier.state in ('pending', 'sending')))
+order by due_at
+limit max(0, min(?2, ?3 - (
+    select count(*) from webhook_outbox_delivery where endpoint = ?1 and state = 'sending')))"
+);
+
+const NEXT_TOKEN: &str = "update webhook_outbox_token set value = value + 1";
+
+const TAKE: &str = concat!(
+    "
+update webhook_outbox_delivery set
+    state = 'sending', token = (select value from webhook_outbox_token), attempts = attempts + 1,
+    due_at = ",
+    now!(),
+    " + ?2
+where id = ?1"
+);
+
+const TAKEN: &str = "
+select delivery.id, token, endpoint, attempts, event.id as event_id, event_type, payload
+from webhook_outbox_delivery as delivery
+join webhook_outbox_event as event on event.seq = delivery.event
+where delivery.id = ?1";
+
+const HAND_BACK: &str = concat!(
+    "
+update webhook_outbox_delivery set
+    state = 'pending', due_at = ",
+    now!(),
+    ", token = null, attempts = attempts - 1
+where id = ?1 and token = ?2 and state = 'sending'"
+);
