@@ -1,35 +1,20 @@
-//! Group commit: claims of one process share statements and nothing else.
+//! Group commit on PostgreSQL: claims of one process share statements and nothing else.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use tokio::task::JoinSet;
 use webhook_core::Claim;
-use webhook_core::ledger::{Completion, Ledger, LedgerTx};
+use webhook_core::ledger::{Ledger, LedgerTx};
+use webhook_testkit::ledger::steps::{claim, granted, limits, prepared};
+use webhook_testkit::ledger::{Post, Store};
 
-use crate::post::Post;
-use crate::store::{Postgres, Store, claim, granted, in_state, limits, prepared};
+use crate::store::{Postgres, Sql};
 
-cases! {
-    a_crowd_of_claims_is_stored_whole
-    a_crowd_of_completions_is_recorded_whole
-}
-
-mod only_postgres {
-    #[test]
-    fn c2_an_open_transaction_delays_only_its_own_key() {
-        crate::store::run(super::c2_an_open_transaction_delays_only_its_own_key);
-    }
-
-    #[test]
-    fn a_crowd_shares_statements() {
-        crate::store::run(super::a_crowd_shares_statements);
-    }
-
-    #[test]
-    fn another_process_hears_of_an_arrival() {
-        crate::store::run(super::another_process_hears_of_an_arrival);
-    }
+on_postgres! {
+    a_crowd_shares_statements
+    another_process_hears_of_an_arrival
+    c2_an_open_transaction_delays_only_its_own_key
 }
 
 /// Claim events `0..count` at once.
@@ -40,61 +25,6 @@ async fn crowd<L: Ledger>(ledger: &L, count: usize) -> Vec<Claim> {
         claims.spawn(async move { claim(&ledger, event).await });
     }
     claims.join_all().await
-}
-
-async fn a_crowd_of_claims_is_stored_whole<S: Store>(store: Arc<S>) {
-    let ledger = prepared(&*store).await;
-    assert_eq!(crowd(&ledger, 600).await, vec![Claim::Stored; 600]);
-    assert_eq!(in_state(&*store, "pending").await, 600);
-    assert_eq!(crowd(&ledger, 600).await, vec![Claim::InFlight; 600]);
-}
-
-async fn a_crowd_of_completions_is_recorded_whole<S: Store>(store: Arc<S>) {
-    let ledger = prepared(&*store).await;
-    crowd(&ledger, 100).await;
-    let many = crate::store::want().at_most(100);
-    let taken = ledger.take(many).await.unwrap();
-    assert_eq!(taken.events.len(), 100);
-    let mut completions = JoinSet::new();
-    for leased in taken.events {
-        let ledger = ledger.clone();
-        completions.spawn(async move {
-            ledger
-                .complete(leased.lease, Completion::default())
-                .await
-                .unwrap()
-        });
-    }
-    assert_eq!(completions.join_all().await, vec![true; 100]);
-    assert_eq!(in_state(&*store, "completed").await, 100);
-}
-
-async fn c2_an_open_transaction_delays_only_its_own_key(store: Arc<Postgres>) {
-    let ledger = prepared(&*store).await;
-    // Somebody's open transaction holds the key of event 0.
-    let inline = ledger.begin_inline(Post::new("0").strict(), limits()).await;
-    let (tx, _) = granted(inline.unwrap());
-    let began = Instant::now();
-    let mut claims = JoinSet::new();
-    for number in 0..40 {
-        let (ledger, event) = (ledger.clone(), Post::new(&number.to_string()).strict());
-        claims.spawn(async move {
-            let claim = ledger.claim(vec![event]).await;
-            (number, claim, began.elapsed())
-        });
-    }
-    let mut others = Duration::ZERO;
-    for (number, claim, took) in claims.join_all().await {
-        if number == 0 {
-            assert!(claim.unwrap_err().is_contention());
-        } else {
-            assert_eq!(claim.unwrap(), [Claim::Stored]);
-            others = others.max(took);
-        }
-    }
-    // They waited for one lock timeout of a batch, not for the transaction.
-    assert!(others < Duration::from_millis(900), "{others:?}");
-    tx.rollback().await;
 }
 
 async fn a_crowd_shares_statements(store: Arc<Postgres>) {
@@ -139,4 +69,32 @@ async fn another_process_hears_of_an_arrival(store: Arc<Postgres>) {
         }
     }
     panic!("nothing was heard");
+}
+
+async fn c2_an_open_transaction_delays_only_its_own_key(store: Arc<Postgres>) {
+    let ledger = prepared(&*store).await;
+    // Somebody's open transaction holds the key of event 0.
+    let inline = ledger.begin_inline(Post::new("0").strict(), limits()).await;
+    let (tx, _) = granted(inline.unwrap());
+    let began = Instant::now();
+    let mut claims = JoinSet::new();
+    for number in 0..40 {
+        let (ledger, event) = (ledger.clone(), Post::new(&number.to_string()).strict());
+        claims.spawn(async move {
+            let claim = ledger.claim(vec![event]).await;
+            (number, claim, began.elapsed())
+        });
+    }
+    let mut others = Duration::ZERO;
+    for (number, claim, took) in claims.join_all().await {
+        if number == 0 {
+            assert!(claim.unwrap_err().is_contention());
+        } else {
+            assert_eq!(claim.unwrap(), [Claim::Stored]);
+            others = others.max(took);
+        }
+    }
+    // They waited for one lock timeout of a batch, not for the transaction.
+    assert!(others < Duration::from_millis(900), "{others:?}");
+    tx.rollback().await;
 }

@@ -7,24 +7,16 @@ use std::time::{Duration, Instant};
 use sqlx::postgres::PgConnectOptions;
 use sqlx::{ConnectOptions, PgConnection, Row};
 use tokio::task::JoinSet;
-use webhook_core::Claim;
 use webhook_core::ledger::{Committed, Completion, Ledger, LedgerFault, LedgerTx, Registration};
+use webhook_core::{Claim, State};
 use webhook_sqlx::{PoolSizes, PostgresLedger};
-
-use crate::post::Post;
-use crate::proxy::Proxy;
-use crate::store::{
-    Postgres, Store, begun, claim, complete, effects, granted, in_state, leased, limits, prepared,
-    run, set_due, settled, want,
+use webhook_testkit::ledger::steps::{
+    begun, claim, complete, granted, in_state, leased, limits, prepared, settled, want,
 };
+use webhook_testkit::ledger::{Post, Store};
 
-macro_rules! on_postgres {
-    ($($case:ident)*) => {
-        mod postgres {
-            $(#[test] fn $case() { super::run::<super::Postgres, _>(super::$case); })*
-        }
-    };
-}
+use crate::proxy::Proxy;
+use crate::store::{End, Postgres, Sql, set_due};
 
 on_postgres! {
     a2_swallowed_sql_error_is_a_failed_attempt
@@ -79,8 +71,8 @@ async fn a2_swallowed_sql_error_is_a_failed_attempt(store: Arc<Postgres>) {
     assert_eq!(complete(tx).await.unwrap(), Committed::Aborted);
     assert_eq!(
         (
-            effects(&*store).await,
-            in_state(&*store, "processing").await
+            store.effects().await,
+            in_state(&ledger, State::Processing).await
         ),
         (0, 1)
     );
@@ -94,17 +86,13 @@ async fn a2_swallowed_sql_error_is_a_failed_attempt(store: Arc<Postgres>) {
     // In a savepoint of its own an error may be swallowed.
     let tx = {
         let mut tx = begun::<Postgres>(&ledger, lease).await;
-        Postgres::nest(
-            tx.conn(),
-            "insert into effect values (null)",
-            crate::store::End::Commit,
-        )
-        .await
-        .unwrap_err();
+        Postgres::nest(tx.conn(), "insert into effect values (null)", End::Commit)
+            .await
+            .unwrap_err();
         tx
     };
     assert_eq!(complete(tx).await.unwrap(), Committed::Committed);
-    assert_eq!(effects(&*store).await, 1);
+    assert_eq!(store.effects().await, 1);
 }
 
 async fn a5_limits_of_statements_and_locks_hold(store: Arc<Postgres>) {
@@ -138,7 +126,7 @@ async fn a5_limits_of_statements_and_locks_hold(store: Arc<Postgres>) {
     tokio::time::sleep(Duration::from_millis(900)).await;
     let error = complete(tx).await.unwrap_err();
     assert_eq!(*error.kind(), LedgerFault::Unavailable);
-    assert_eq!(in_state(&*store, "processing").await, 1);
+    assert_eq!(in_state(&ledger, State::Processing).await, 1);
 }
 
 async fn a5_limits_end_with_their_transaction(store: Arc<Postgres>) {
@@ -183,7 +171,7 @@ async fn a6_a_stalled_completion_can_be_taken_over(store: Arc<Postgres>) {
     complete(tx).await.unwrap_err();
     let tx = begun::<Postgres>(&ledgers[1], next.lease).await;
     assert_eq!(complete(tx).await.unwrap(), Committed::Committed);
-    assert_eq!(effects(&*store).await, 1);
+    assert_eq!(store.effects().await, 1);
 }
 
 async fn a6_the_server_watches_over_its_clients(store: Arc<Postgres>) {
@@ -292,7 +280,7 @@ async fn a8_session_state_does_not_cross_events(store: Arc<Postgres>) {
         assert_eq!(text(tx.conn(), what).await, is, "{what}");
     }
     assert_eq!(complete(tx).await.unwrap(), Committed::Committed);
-    assert_eq!(effects(&*store).await, 2);
+    assert_eq!(store.effects().await, 2);
 
     // An attempt that failed is cleaned up after, too.
     let third = leased(&ledger, Post::new("3").strict()).await;
@@ -382,7 +370,10 @@ async fn a10_a_commit_whose_answer_was_lost_is_found(store: Arc<Postgres>) {
     proxy.lose_the_next_commit();
     assert_eq!(complete(tx).await.unwrap(), Committed::Committed);
     assert_eq!(
-        (effects(&*store).await, in_state(&*store, "completed").await),
+        (
+            store.effects().await,
+            in_state(&ledger, State::Completed).await
+        ),
         (1, 1)
     );
 }
@@ -411,8 +402,8 @@ async fn a10_a_connection_lost_before_the_commit_is_no_commit(store: Arc<Postgre
     assert_eq!(*error.kind(), LedgerFault::Unavailable);
     assert_eq!(
         (
-            effects(&*store).await,
-            in_state(&*store, "processing").await
+            store.effects().await,
+            in_state(&ledger, State::Processing).await
         ),
         (0, 1)
     );
@@ -440,8 +431,8 @@ async fn a10_a_connection_lost_in_the_commit_is_no_commit(store: Arc<Postgres>) 
     assert_eq!(*error.kind(), LedgerFault::Unavailable);
     assert_eq!(
         (
-            effects(&*store).await,
-            in_state(&*store, "processing").await
+            store.effects().await,
+            in_state(&ledger, State::Processing).await
         ),
         (0, 1)
     );
@@ -455,8 +446,8 @@ async fn a10_a_deferred_constraint_is_a_failed_attempt(store: Arc<Postgres>) {
     assert_eq!(complete(tx).await.unwrap(), Committed::Aborted);
     assert_eq!(
         (
-            effects(&*store).await,
-            in_state(&*store, "processing").await
+            store.effects().await,
+            in_state(&ledger, State::Processing).await
         ),
         (0, 1)
     );

@@ -5,23 +5,15 @@ use std::time::Duration;
 
 use sqlx::{Row, SqliteConnection};
 use tokio::task::JoinSet;
-use webhook_core::Claim;
 use webhook_core::ledger::{Committed, Completion, Ledger, LedgerFault, LedgerTx, Registration};
+use webhook_core::{Claim, State};
 use webhook_sqlx::SqliteLedger;
-
-use crate::post::Post;
-use crate::store::{
-    Sqlite, Store, begun, claim, complete, effects, in_state, leased, limits, prepared, run,
-    set_due, take,
+use webhook_testkit::ledger::steps::{
+    begun, claim, complete, in_state, leased, limits, prepared, take, want,
 };
+use webhook_testkit::ledger::{Post, Store};
 
-macro_rules! on_sqlite {
-    ($($case:ident)*) => {
-        mod sqlite {
-            $(#[test] fn $case() { super::run::<super::Sqlite, _>(super::$case); })*
-        }
-    };
-}
+use crate::store::{Sql, Sqlite, set_due};
 
 on_sqlite! {
     a2_swallowed_sql_error_is_a_failed_attempt
@@ -57,8 +49,8 @@ async fn a2_swallowed_sql_error_is_a_failed_attempt(store: Arc<Sqlite>) {
     assert_eq!(complete(tx).await.unwrap(), Committed::Escaped);
     assert_eq!(
         (
-            effects(&*store).await,
-            in_state(&*store, "processing").await
+            store.effects().await,
+            in_state(&ledger, State::Processing).await
         ),
         (0, 1)
     );
@@ -71,7 +63,10 @@ async fn a2_a_failed_statement_undoes_itself_alone(store: Arc<Sqlite>) {
     let _ = Sqlite::run(tx.conn(), "insert into effect values (null)").await;
     assert_eq!(complete(tx).await.unwrap(), Committed::Committed);
     assert_eq!(
-        (effects(&*store).await, in_state(&*store, "completed").await),
+        (
+            store.effects().await,
+            in_state(&ledger, State::Completed).await
+        ),
         (1, 1)
     );
 }
@@ -124,8 +119,8 @@ async fn a10_a_deferred_constraint_is_a_failed_attempt(store: Arc<Sqlite>) {
     assert_eq!(complete(tx).await.unwrap(), Committed::Aborted);
     assert_eq!(
         (
-            effects(&*store).await,
-            in_state(&*store, "processing").await
+            store.effects().await,
+            in_state(&ledger, State::Processing).await
         ),
         (0, 1)
     );
@@ -192,7 +187,7 @@ async fn b1_claims_queue_while_a_handler_writes(store: Arc<Sqlite>) {
     tokio::time::sleep(Duration::from_millis(700)).await;
     assert!(claims.try_join_next().is_none() && !renewed.is_finished());
     // Reading waits for nobody.
-    assert_eq!(in_state(&*store, "processing").await, 2);
+    assert_eq!(in_state(&ledger, State::Processing).await, 2);
     assert_eq!(complete(tx).await.unwrap(), Committed::Committed);
     for claim in claims.join_all().await {
         assert_eq!(claim, Claim::Stored);
@@ -242,7 +237,7 @@ async fn b1_a_handler_cannot_write_for_ever(store: Arc<Sqlite>) {
     let error = Sqlite::run(tx.conn(), slow).await.unwrap_err();
     assert!(ledger.is_to_blame(&error), "{error:?}");
     tx.rollback().await;
-    assert_eq!(effects(&*store).await, 0);
+    assert_eq!(store.effects().await, 0);
     let waits = limits().lock(Duration::from_millis(100));
     let tx = begun::<Sqlite>(&ledger, lease).await;
     let refused = ledger.begin(lease, waits).await.unwrap_err();
@@ -273,7 +268,7 @@ async fn b1_a_handler_that_reads_first_can_write(store: Arc<Sqlite>) {
         assert_eq!(complete(tx).await.unwrap(), Committed::Committed);
     }
     claims.abort();
-    assert_eq!(effects(&*store).await, 30);
+    assert_eq!(store.effects().await, 30);
 }
 
 /// Nobody can renew it while the transaction is open.
@@ -402,7 +397,7 @@ async fn looking_in_vain_takes_no_lock(store: Arc<Sqlite>) {
     let ledger = prepared(&*store).await;
     let mut other = store.connect().await;
     Sqlite::run(&mut other, "begin immediate").await.unwrap();
-    let taken = ledger.take(crate::store::want()).await.unwrap();
+    let taken = ledger.take(want()).await.unwrap();
     assert!(taken.events.is_empty());
     Sqlite::run(&mut other, "rollback").await.unwrap();
     assert_eq!(claim(&ledger, Post::new("1").strict()).await, Claim::Stored);

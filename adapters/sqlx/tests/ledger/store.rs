@@ -1,46 +1,37 @@
-//! The stores under test, and what a test does beside the ledger.
+//! The stores under test, and what only a store in SQL lets a test do beside its ledger.
 
-use std::future::Future;
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::error::Error;
 use std::path::PathBuf;
 use std::str::FromStr;
-use std::sync::Arc;
 use std::time::Duration;
 
 use sqlx::postgres::PgConnectOptions;
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::types::Uuid;
 use sqlx::{AssertSqlSafe, ConnectOptions, Connection, PgConnection, SqliteConnection};
-use webhook_core::ledger::{
-    Committed, Completion, Inline, Lease, Leased, Ledger, LedgerError, LedgerTx, Registration,
-    Take, TxLimits,
-};
-use webhook_core::{Claim, NewEvent};
+use webhook_core::ledger::Lease;
 use webhook_sqlx::{PostgresLedger, SqliteLedger};
+use webhook_testkit::ledger::{Act, Conn, Store};
 
-use crate::post::{ENDPOINT, TYPE};
+/// A store in SQL, whose schema is known.
+pub(crate) trait Sql: Store {
+    /// What a check names that tells how durable the store is.
+    const DURABILITY: &[&str];
+    /// Whether the heads of order keys have rows of their own.
+    const HAS_HEADS: bool;
 
-/// A database of one test's own.
-pub(crate) trait Store: Send + Sync + Sized + 'static {
-    type Conn: Send + 'static;
-    type L: Ledger<Conn = Self::Conn>;
-
-    fn create() -> impl Future<Output = Self> + Send;
-    fn destroy(&self) -> impl Future<Output = ()> + Send;
-    /// One more ledger on this database, as one more process would have.
-    fn open(&self) -> impl Future<Output = Self::L> + Send;
     /// Run SQL beside the ledger, written for PostgreSQL's names. Rows affected.
     fn execute(&self, sql: &str) -> impl Future<Output = u64> + Send;
     /// Read one number beside the ledger.
     fn number(&self, sql: &str) -> impl Future<Output = i64> + Send;
     /// Run SQL on a handler's connection.
     fn run(
-        conn: &mut Self::Conn,
+        conn: &mut Conn<Self>,
         sql: &str,
     ) -> impl Future<Output = Result<(), sqlx::Error>> + Send;
     /// Run SQL in a nested transaction of a handler's.
     fn nest(
-        conn: &mut Self::Conn,
+        conn: &mut Conn<Self>,
         sql: &str,
         end: End,
     ) -> impl Future<Output = Result<(), sqlx::Error>> + Send;
@@ -50,6 +41,8 @@ pub(crate) trait Store: Send + Sync + Sized + 'static {
     fn id(bytes: &[u8]) -> String;
     /// A moment this far from now, as an expression.
     fn moment(millis: i64) -> String;
+    /// So many bytes, as an expression.
+    fn zeros(count: usize) -> String;
 }
 
 /// How a handler's nested transaction ends.
@@ -83,8 +76,7 @@ impl Postgres {
 }
 
 impl Store for Postgres {
-    type Conn = PgConnection;
-    type L = PostgresLedger;
+    type Ledger = PostgresLedger;
 
     async fn create() -> Self {
         let name = format!("webhook_test_{}", Uuid::now_v7().simple());
@@ -94,7 +86,9 @@ impl Store for Postgres {
             .unwrap();
         let options = PgConnectOptions::from_str(&server()).unwrap();
         let url = options.database(&name).to_url_lossy().to_string();
-        Self { url, name }
+        let store = Self { url, name };
+        store.execute(APPLICATION).await;
+        store
     }
 
     async fn destroy(&self) {
@@ -106,6 +100,44 @@ impl Store for Postgres {
     async fn open(&self) -> PostgresLedger {
         PostgresLedger::connect(&self.url).await.unwrap()
     }
+
+    async fn shift(&self, millis: i64) {
+        let back = format!("- {millis} * interval '1 millisecond'");
+        let moved = MOMENTS.map(|(table, columns)| {
+            let moved = columns
+                .split(' ')
+                .map(|column| format!("{column} = {column} {back}"));
+            let moved = moved.collect::<Vec<_>>().join(", ");
+            format!("update webhook.{table} set {moved};")
+        });
+        let heads = format!("update webhook.order_head set last_at = last_at {back};");
+        self.execute(&format!("begin; {} {heads} commit", moved.concat()))
+            .await;
+    }
+
+    async fn keys(&self) -> u64 {
+        let keys = self.number("select count(*) from webhook.claim").await;
+        keys.try_into().unwrap()
+    }
+
+    async fn effects(&self) -> u64 {
+        let effects = self.number("select count(*) from effect").await;
+        effects.try_into().unwrap()
+    }
+
+    async fn act(conn: &mut PgConnection, act: Act) -> Result<(), Box<dyn Error + Send + Sync>> {
+        Ok(<Self as Sql>::run(conn, sql(act)).await?)
+    }
+}
+
+impl Sql for Postgres {
+    const DURABILITY: &[&str] = &[
+        "fsync",
+        "full_page_writes",
+        "in_hot_standby",
+        "synchronous_commit",
+    ];
+    const HAS_HEADS: bool = true;
 
     async fn execute(&self, sql: &str) -> u64 {
         let mut conn = self.connect().await;
@@ -146,6 +178,10 @@ impl Store for Postgres {
     fn moment(millis: i64) -> String {
         format!("clock_timestamp() + {millis} * interval '1 millisecond'")
     }
+
+    fn zeros(count: usize) -> String {
+        format!("convert_to(repeat('0', {count}), 'UTF8')")
+    }
 }
 
 impl Sqlite {
@@ -162,14 +198,15 @@ impl Sqlite {
 }
 
 impl Store for Sqlite {
-    type Conn = SqliteConnection;
-    type L = SqliteLedger;
+    type Ledger = SqliteLedger;
 
     async fn create() -> Self {
         let name = format!("webhook-test-{}", Uuid::now_v7().simple());
         let directory = std::env::temp_dir().join(name);
         std::fs::create_dir(&directory).unwrap();
-        Self { directory }
+        let store = Self { directory };
+        store.execute(APPLICATION).await;
+        store
     }
 
     async fn destroy(&self) {
@@ -185,6 +222,42 @@ impl Store for Sqlite {
     async fn open(&self) -> SqliteLedger {
         SqliteLedger::open(&self.path()).await.unwrap()
     }
+
+    async fn shift(&self, millis: i64) {
+        let back = format!("- {millis}");
+        let moved = MOMENTS.map(|(table, columns)| {
+            let moved = columns
+                .split(' ')
+                .map(|column| format!("{column} = {column} {back}"));
+            let moved = moved.collect::<Vec<_>>().join(", ");
+            format!("update webhook.{table} set {moved};")
+        });
+        let heads = "";
+        self.execute(&format!("begin; {} {heads} commit", moved.concat()))
+            .await;
+    }
+
+    async fn keys(&self) -> u64 {
+        let keys = self.number("select count(*) from webhook.claim").await;
+        keys.try_into().unwrap()
+    }
+
+    async fn effects(&self) -> u64 {
+        let effects = self.number("select count(*) from effect").await;
+        effects.try_into().unwrap()
+    }
+
+    async fn act(
+        conn: &mut SqliteConnection,
+        act: Act,
+    ) -> Result<(), Box<dyn Error + Send + Sync>> {
+        Ok(<Self as Sql>::run(conn, sql(act)).await?)
+    }
+}
+
+impl Sql for Sqlite {
+    const DURABILITY: &[&str] = &["file", "journal_mode", "synchronous", "writable"];
+    const HAS_HEADS: bool = false;
 
     async fn execute(&self, sql: &str) -> u64 {
         let mut conn = self.connect().await;
@@ -227,103 +300,50 @@ impl Store for Sqlite {
     fn moment(millis: i64) -> String {
         format!("(cast(unixepoch('subsec') * 1000 as integer) + {millis})")
     }
-}
 
-/// Run one case on a database of its own.
-pub(crate) fn run<S: Store, F: Future<Output = ()>>(case: impl FnOnce(Arc<S>) -> F) {
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(2)
-        .enable_all()
-        .build()
-        .unwrap();
-    let store = Arc::new(runtime.block_on(S::create()));
-    runtime.block_on(store.execute("create table effect (event text not null)"));
-    let end = catch_unwind(AssertUnwindSafe(|| {
-        runtime.block_on(case(store.clone()));
-    }));
-    runtime.block_on(store.destroy());
-    end.unwrap_or_else(|panic| resume_unwind(panic));
-}
-
-/// A ledger ready for events.
-pub(crate) async fn prepared<S: Store>(store: &S) -> S::L {
-    let ledger = store.open().await;
-    ledger.prepare(Registration::default()).await.unwrap();
-    ledger
-}
-
-pub(crate) async fn claim<L: Ledger>(ledger: &L, event: NewEvent) -> Claim {
-    ledger.claim(vec![event]).await.unwrap().remove(0)
-}
-
-pub(crate) fn want() -> Take {
-    Take::new(ENDPOINT, vec![TYPE.to_owned()], Duration::from_secs(30))
-        .at_most(10)
-        .max_crashes(3)
-}
-
-/// Lease the only event that is due.
-pub(crate) async fn take<L: Ledger>(ledger: &L) -> Leased {
-    let mut events = ledger.take(want()).await.unwrap().events;
-    assert_eq!(events.len(), 1);
-    events.remove(0)
-}
-
-/// Claim one event and lease it.
-pub(crate) async fn leased<L: Ledger>(ledger: &L, event: NewEvent) -> Lease {
-    assert_eq!(claim(ledger, event).await, Claim::Stored);
-    take(ledger).await.lease
-}
-
-pub(crate) fn limits() -> TxLimits {
-    TxLimits::new(Duration::from_secs(5), Duration::from_secs(30)).lock(Duration::from_secs(2))
-}
-
-/// Open a transaction and have an effect in it.
-pub(crate) async fn begun<S: Store>(ledger: &S::L, lease: Lease) -> <S::L as Ledger>::Tx {
-    let mut tx = ledger.begin(lease, limits()).await.unwrap().unwrap();
-    S::run(tx.conn(), "insert into effect values ('done')")
-        .await
-        .unwrap();
-    tx
-}
-
-pub(crate) async fn complete<T: LedgerTx>(tx: T) -> Result<Committed, LedgerError> {
-    tx.complete(Completion::default()).await
-}
-
-/// The transaction of an inline claim that must be won.
-pub(crate) fn granted<T>(inline: Inline<T>) -> (T, Leased) {
-    match inline {
-        Inline::Granted(tx, leased) => (tx, *leased),
-        Inline::Settled(claim) => panic!("settled: {claim:?}"),
-        _ => panic!(),
+    fn zeros(count: usize) -> String {
+        format!("zeroblob({count})")
     }
-}
-
-/// The claim of an inline claim that must be lost.
-pub(crate) fn settled<T>(inline: Inline<T>) -> Claim {
-    match inline {
-        Inline::Settled(claim) => claim,
-        _ => panic!("granted"),
-    }
-}
-
-pub(crate) async fn effects<S: Store>(store: &S) -> i64 {
-    store.number("select count(*) from effect").await
 }
 
 /// Put the end of a lease, or the time of the next attempt, this far from now.
-pub(crate) async fn set_due<S: Store>(store: &S, lease: Lease, millis: i64) {
+pub(crate) async fn set_due<S: Sql>(store: &S, lease: Lease, millis: i64) {
     let (moment, id) = (S::moment(millis), S::id(lease.inbox().as_bytes()));
     let sql = format!("update webhook.inbox set due_at = {moment} where id = {id}");
     assert_eq!(store.execute(&sql).await, 1);
 }
 
-pub(crate) async fn in_state<S: Store>(store: &S, state: &str) -> i64 {
-    let sql = format!("select count(*) from webhook.inbox where state = '{state}'");
-    store.number(&sql).await
+/// What an act is, in both dialects.
+fn sql(act: Act) -> &'static str {
+    match act {
+        Act::Begin => "begin",
+        Act::Commit => "commit",
+        Act::Effect => "insert into effect values ('done')",
+        Act::Lock => "update latch set n = n + 1",
+        Act::Refused => "insert into effect values (null)",
+        Act::Rollback => "rollback",
+        Act::Slow => {
+            "with recursive n(i) as (select 1 union all select i + 1 from n where i < 1000000000)
+             select count(*) from n"
+        }
+    }
 }
+
+/// The application's own tables.
+const APPLICATION: &str = "create table effect (event text not null);
+    create table latch (n integer not null);
+    insert into latch values (0)";
+
+/// Every moment that a ledger writes down, by table; PostgreSQL has one more.
+const MOMENTS: [(&str, &str); 4] = [
+    ("claim", "pruned_at"),
+    (
+        "inbox",
+        "due_at received_at last_seen_at settled_at replayed_at",
+    ),
+    ("quarantine", "first_seen_at last_seen_at released_at"),
+    ("signing_key", "first_seen_at last_live_at pruned_at"),
+];
 
 async fn run_postgres(conn: &mut PgConnection, sql: &str) -> Result<(), sqlx::Error> {
     let sql = sqlx::raw_sql(AssertSqlSafe(sql.to_owned()));

@@ -1,48 +1,16 @@
 //! Checks: what a store is found to be, and what of it is refused at start.
+#![expect(missing_docs, reason = "a case's name says what it demands")]
 
 use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
 
-use webhook_core::ledger::{
-    Check, CheckVerdict, Ledger, LedgerFault, RegisteredEndpoint, Registration,
-};
-use webhook_core::{Claim, Clock};
+use webhook_core::Claim;
+use webhook_core::ledger::{CheckVerdict, Ledger, LedgerFault, RegisteredEndpoint, Registration};
 
-use crate::post::Post;
-use crate::store::{Store, claim, prepared};
+use crate::ledger::Store;
+use crate::ledger::post::Post;
+use crate::ledger::steps::{Off, check, claim, prepared, verdict};
 
-cases! {
-    f10_a_fit_store_has_nothing_to_say
-    e4_a_clock_that_is_off_is_told
-    e4_a_clock_that_is_far_off_is_refused
-    f3_events_that_nobody_serves_are_told
-    f13_a_schema_that_cannot_be_used_is_told
-    f10_a_store_that_cannot_be_asked_is_told
-}
-
-/// The system's clock, so many seconds off.
-#[derive(Debug)]
-struct Off(i64);
-
-impl Clock for Off {
-    fn unix_secs(&self) -> i64 {
-        #[expect(clippy::disallowed_methods, reason = "to be compared with a store's")]
-        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
-        i64::try_from(since.as_secs()).unwrap() + self.0
-    }
-}
-
-async fn check<L: Ledger>(ledger: &L, off: i64) -> Vec<Check> {
-    ledger.check(Arc::new(Off(off))).await
-}
-
-fn verdict(checks: &[Check], name: &str) -> CheckVerdict {
-    let named: Vec<_> = checks.iter().filter(|check| check.name == name).collect();
-    assert_eq!(named.len(), 1, "{name}: {checks:?}");
-    named[0].verdict
-}
-
-async fn f10_a_fit_store_has_nothing_to_say<S: Store>(store: Arc<S>) {
+pub async fn f10_a_fit_store_has_nothing_to_say<S: Store>(store: Arc<S>) {
     let ledger = prepared(&*store).await;
     let checks = check(&ledger, 0).await;
     for check in &checks {
@@ -52,21 +20,9 @@ async fn f10_a_fit_store_has_nothing_to_say<S: Store>(store: Arc<S>) {
     for name in ["clock", "schema", "waiting"] {
         verdict(&checks, name);
     }
-    let durability = match S::bytes(&[]).as_str() {
-        "x''" => ["journal_mode", "synchronous", "writable", "file"],
-        _ => [
-            "fsync",
-            "full_page_writes",
-            "synchronous_commit",
-            "in_hot_standby",
-        ],
-    };
-    for name in durability {
-        verdict(&checks, name);
-    }
 }
 
-async fn e4_a_clock_that_is_off_is_told<S: Store>(store: Arc<S>) {
+pub async fn e4_a_clock_that_is_off_is_told<S: Store>(store: Arc<S>) {
     let ledger = prepared(&*store).await;
     for (off, wanted) in [
         (0, CheckVerdict::Good),
@@ -87,7 +43,7 @@ async fn e4_a_clock_that_is_off_is_told<S: Store>(store: Arc<S>) {
     );
 }
 
-async fn e4_a_clock_that_is_far_off_is_refused<S: Store>(store: Arc<S>) {
+pub async fn e4_a_clock_that_is_far_off_is_refused<S: Store>(store: Arc<S>) {
     let ledger = store.open().await;
     let with = |off| Registration::default().clock(Arc::new(Off(off)));
     for off in [-60, 60] {
@@ -99,7 +55,7 @@ async fn e4_a_clock_that_is_far_off_is_refused<S: Store>(store: Arc<S>) {
     }
 }
 
-async fn f3_events_that_nobody_serves_are_told<S: Store>(store: Arc<S>) {
+pub async fn f3_events_that_nobody_serves_are_told<S: Store>(store: Arc<S>) {
     let ledger = prepared(&*store).await;
     let post = Post::new("1");
     assert_eq!(claim(&ledger, post.strict()).await, Claim::Stored);
@@ -128,21 +84,7 @@ async fn f3_events_that_nobody_serves_are_told<S: Store>(store: Arc<S>) {
     assert_eq!(verdict(&checks, "waiting"), CheckVerdict::Good);
 }
 
-async fn f13_a_schema_that_cannot_be_used_is_told<S: Store>(store: Arc<S>) {
-    let ledger = store.open().await;
-    let checks = check(&ledger, 0).await;
-    assert_eq!(verdict(&checks, "schema"), CheckVerdict::Bad);
-    ledger.prepare(Registration::default()).await.unwrap();
-    let checks = check(&ledger, 0).await;
-    assert_eq!(verdict(&checks, "schema"), CheckVerdict::Good);
-    store
-        .execute("insert into webhook.schema_version (version, min_reader) values (10, 2)")
-        .await;
-    let checks = check(&ledger, 0).await;
-    assert_eq!(verdict(&checks, "schema"), CheckVerdict::Bad);
-}
-
-async fn f10_a_store_that_cannot_be_asked_is_told<S: Store>(store: Arc<S>) {
+pub async fn f10_a_store_that_cannot_be_asked_is_told<S: Store>(store: Arc<S>) {
     let ledger = prepared(&*store).await;
     ledger.close().await;
     let checks = check(&ledger, 0).await;

@@ -11,7 +11,7 @@ use webhook_core::{
 
 /// A delivery about to be made.
 #[derive(Debug, Clone)]
-pub(crate) struct Post {
+pub struct Post {
     endpoint: String,
     id: String,
     event_type: String,
@@ -41,7 +41,8 @@ struct Body {
 }
 
 impl Post {
-    pub(crate) fn new(id: &str) -> Self {
+    /// Of event `id`: type [`TYPE`], at [`ENDPOINT`], of no account, signed by one key.
+    pub fn new(id: &str) -> Self {
         Self {
             endpoint: ENDPOINT.to_owned(),
             id: id.to_owned(),
@@ -56,54 +57,68 @@ impl Post {
     }
 
     /// One at a time with all of the same content.
-    pub(crate) fn ordered(mut self) -> Self {
+    #[must_use]
+    pub fn ordered(mut self) -> Self {
         self.is_ordered = true;
         self
     }
 
     /// Signed with another secret.
-    pub(crate) fn secret(mut self, secret: &'static str) -> Self {
+    #[must_use]
+    pub fn secret(mut self, secret: &'static str) -> Self {
         self.secret = secret;
         self
     }
 
-    pub(crate) fn endpoint(mut self, name: &str) -> Self {
+    /// At another endpoint.
+    #[must_use]
+    pub fn endpoint(mut self, name: &str) -> Self {
         name.clone_into(&mut self.endpoint);
         self
     }
 
-    pub(crate) fn event_type(mut self, name: &str) -> Self {
+    /// Of another type.
+    #[must_use]
+    pub fn event_type(mut self, name: &str) -> Self {
         name.clone_into(&mut self.event_type);
         self
     }
 
-    pub(crate) fn account(mut self, account: &str) -> Self {
+    /// Of this account.
+    #[must_use]
+    pub fn account(mut self, account: &str) -> Self {
         self.account = Some(account.to_owned());
         self
     }
 
-    pub(crate) fn tenant(mut self, tenant: &str) -> Self {
+    /// Signed with the key of this tenant.
+    #[must_use]
+    pub fn tenant(mut self, tenant: &str) -> Self {
         self.tenant = Some(tenant.to_owned());
         self
     }
 
-    pub(crate) fn content(mut self, content: impl Into<String>) -> Self {
+    /// With this content.
+    #[must_use]
+    pub fn content(mut self, content: impl Into<String>) -> Self {
         self.content = content.into();
         self
     }
 
     /// The same content in other bytes.
-    pub(crate) fn spaced(mut self) -> Self {
+    #[must_use]
+    pub fn spaced(mut self) -> Self {
         self.spaces = 3;
         self
     }
 
-    pub(crate) fn key_fingerprint(&self) -> webhook_core::KeyFingerprint {
+    /// The fingerprint of the key that signs it.
+    pub fn key_fingerprint(&self) -> webhook_core::KeyFingerprint {
         self.keys().fingerprints().next().unwrap()
     }
 
     /// From a provider that signs ids and types.
-    pub(crate) fn strict(&self) -> NewEvent {
+    pub fn strict(&self) -> NewEvent {
         let body = Body {
             id: self.id.clone(),
             event_type: self.event_type.clone(),
@@ -114,7 +129,7 @@ impl Post {
     }
 
     /// From a provider that does not.
-    pub(crate) fn loose(&self) -> NewEvent {
+    pub fn loose(&self) -> NewEvent {
         self.deliver(&Loose, &serde_json::to_string(&self.content).unwrap())
     }
 
@@ -206,8 +221,10 @@ impl Provider for Loose {
     }
 }
 
-pub(crate) const ENDPOINT: &str = "shop";
-pub(crate) const TYPE: &str = "invoice.paid";
+/// The endpoint that deliveries go to unless they say otherwise.
+pub const ENDPOINT: &str = "shop";
+/// The type that events are of unless they say otherwise.
+pub const TYPE: &str = "invoice.paid";
 
 const WIRE: Wire = Wire::hmac_sha256("x-signature", Grammar::Prefixed("sha256="), &[Part::Body]);
 const NOW: i64 = 1_750_000_000;
