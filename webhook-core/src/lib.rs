@@ -15,6 +15,8 @@ pub mod danger;
 #[doc(hidden)]
 pub mod fault_point;
 pub mod ledger;
+#[doc(hidden)]
+pub mod open_enum;
 pub mod outbox;
 
 mod arguments;

@@ -46,6 +46,8 @@
 //! Sources: <https://docs.stripe.com/webhooks>, <https://docs.stripe.com/connect/webhooks>,
 //! <https://docs.stripe.com/event-destinations>; stripe-python 16.1.0 `_webhook.py`, stripe-node 23.1.0 `Webhooks.js`.
 
+pub mod payloads;
+
 mod envelope;
 mod event;
 
