@@ -18,5 +18,7 @@ pub const MAX_ID_BYTES: usize = 255;
 pub const MAX_TIMESTAMP_DIGITS: usize = 15;
 /// Most events one delivery may carry.
 pub const MAX_EVENTS_PER_DELIVERY: usize = 1000;
+/// Payloads that an endpoint's quarantine keeps unless it is told otherwise, in bytes.
+pub const QUARANTINE_BYTES: u64 = 64 * 1024 * 1024;
 /// Longest text a handshake may echo, in bytes.
 pub const MAX_CHALLENGE_BYTES: usize = 4 * 1024;

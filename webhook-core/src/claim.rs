@@ -7,6 +7,7 @@ use bytes::Bytes;
 use sha2::{Digest as _, Sha256};
 use smallvec::SmallVec;
 
+use crate::bounds::QUARANTINE_BYTES;
 use crate::canonical::canonical_digest;
 use crate::digest::ContentDigest;
 use crate::headers::KeptHeaders;
@@ -14,7 +15,7 @@ use crate::hex;
 use crate::identity::{Account, EventId, EventType, Identity, InvalidEvent};
 use crate::json;
 use crate::keyring::KeyFingerprint;
-use crate::ledger::QuarantineId;
+use crate::ledger::{QuarantineId, TRANSACTION_ESCAPED};
 use crate::provider::DynProvider;
 use crate::reply::Reply;
 use crate::rules::{Quarantine, State};
@@ -38,6 +39,7 @@ pub struct ClaimScope {
     repeats_run: bool,
     secret_is_shared: bool,
     ordered_by: Option<Arc<[String]>>,
+    quarantine_bytes: u64,
 }
 
 /// An authentic event about to be claimed. Made from [`Verified`] bytes only.
@@ -59,7 +61,19 @@ pub struct NewEvent {
     headers: KeptHeaders,
     volatile: &'static [&'static [&'static str]],
     order_key: Option<OrderKey>,
-    is_ignored: bool,
+    stored_as: StoredAs,
+    quarantine_bytes: u64,
+}
+
+/// What a stored event is to become.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum StoredAs {
+    /// Run by a worker.
+    Pending,
+    /// Kept for a later replay.
+    Ignored,
+    /// Kept as a dead letter whose effect may stand.
+    Escaped,
 }
 
 /// What a ledger made of a claim.
@@ -165,6 +179,7 @@ impl ClaimScope {
             repeats_run: false,
             secret_is_shared: false,
             ordered_by: None,
+            quarantine_bytes: QUARANTINE_BYTES,
         }
     }
 
@@ -179,6 +194,14 @@ impl ClaimScope {
     #[must_use]
     pub fn ordered_by(mut self, path: Option<Arc<[String]>>) -> Self {
         self.ordered_by = path;
+        self
+    }
+
+    /// Most bytes of payloads that quarantine keeps for the endpoint. Beyond them, and with 0 always,
+    /// a delivery leaves its identity, its digests and the reason.
+    #[must_use]
+    pub fn quarantine_bytes(mut self, bytes: u64) -> Self {
+        self.quarantine_bytes = bytes;
         self
     }
 
@@ -252,7 +275,8 @@ impl NewEvent {
             headers: KeptHeaders::read(verified.unsigned_head(), spec.headers_to_keep()),
             volatile: spec.volatile_paths(),
             order_key: None,
-            is_ignored: false,
+            stored_as: StoredAs::Pending,
+            quarantine_bytes: scope.quarantine_bytes,
         }
         .ordered(scope))
     }
@@ -260,7 +284,15 @@ impl NewEvent {
     /// Keep it for a later replay instead of letting it run: no handler takes its type.
     #[must_use]
     pub fn ignored(mut self) -> Self {
-        self.is_ignored = true;
+        self.stored_as = StoredAs::Ignored;
+        self
+    }
+
+    /// Keep it as a dead letter whose handler ended the transaction itself: the effect may stand, and
+    /// only an operator runs it again.
+    #[must_use]
+    pub fn escaped(mut self) -> Self {
+        self.stored_as = StoredAs::Escaped;
         self
     }
 
@@ -367,11 +399,21 @@ impl NewEvent {
 
     /// The state it is stored in.
     pub fn first_state(&self) -> State {
-        if self.is_ignored {
-            State::Ignored
-        } else {
-            State::Pending
+        match self.stored_as {
+            StoredAs::Pending => State::Pending,
+            StoredAs::Ignored => State::Ignored,
+            StoredAs::Escaped => State::Dead,
         }
+    }
+
+    /// The error it is stored with: [`TRANSACTION_ESCAPED`] for a dead letter.
+    pub fn first_error(&self) -> Option<&'static str> {
+        (self.stored_as == StoredAs::Escaped).then_some(TRANSACTION_ESCAPED)
+    }
+
+    /// Most bytes of payloads that quarantine keeps for its endpoint.
+    pub fn quarantine_bytes(&self) -> u64 {
+        self.quarantine_bytes
     }
 
     /// Unsigned headers worth keeping.

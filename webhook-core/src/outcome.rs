@@ -38,10 +38,14 @@ pub enum Outcome {
     Malformed,
     /// Authentic, but of an account or mode this endpoint does not serve.
     Outside,
+    /// The engine was not started yet, or is going down.
+    NotServing,
     /// Too many unauthenticated bytes are in flight.
     Overloaded,
     /// Kept in quarantine.
     Quarantined,
+    /// Kept in quarantine, and refused, because the endpoint wants its provider to show it.
+    QuarantineRefused,
     /// The event was dead and waits for its turn again.
     Revived,
     /// No live key matches.
@@ -95,9 +99,11 @@ impl Outcome {
             Self::InvalidEvent => "invalid_event",
             Self::KeysUnavailable => "keys_unavailable",
             Self::Malformed => "malformed",
+            Self::NotServing => "not_serving",
             Self::Outside => "outside",
             Self::Overloaded => "overloaded",
             Self::Quarantined => "quarantined",
+            Self::QuarantineRefused => "quarantine_refused",
             Self::Revived => "revived",
             Self::SignatureMismatch => "signature_mismatch",
             Self::Stale => "stale",
@@ -133,11 +139,13 @@ impl Outcome {
             | Self::UnknownKey => Answer::Refused(401),
             Self::Incomplete | Self::InvalidEvent => Answer::Refused(400),
             Self::TooSlow => Answer::Refused(408),
+            Self::QuarantineRefused => Answer::Refused(409),
             Self::TooLarge | Self::TooLargeUnsigned => Answer::Refused(413),
             Self::UnsupportedMedia => Answer::Refused(415),
             Self::Deadline
             | Self::HandlerFailed
             | Self::KeysUnavailable
+            | Self::NotServing
             | Self::Overloaded
             | Self::StoreUnavailable => Answer::Unavailable,
         }

@@ -108,7 +108,7 @@ impl NewEvent {
     /// |---|---|---|---|---|
     /// | known | same | same | completed | duplicate |
     /// | known | same | same | pending, processing | in flight |
-    /// | known | same | same | dead, ignored | revives it, unless it would be ignored again or its effect may stand |
+    /// | known | same | same | dead, ignored | revives it, unless it would be ignored again or the effect of either may stand |
     /// | known | same | another | any | quarantined: relabelled |
     /// | known | another | any | any | quarantined: content mismatch |
     /// | new | known | another | any | quarantined: relabelled |
@@ -200,6 +200,10 @@ impl NewEvent {
                 Verdict::Duplicate { reply: None }
             }
             State::Dead if first.has_escaped => Verdict::Duplicate { reply: None },
+            // Its own effect may stand: it asks for no other run.
+            State::Dead | State::Ignored if self.first_state() == State::Dead => {
+                Verdict::Duplicate { reply: None }
+            }
             State::Dead | State::Ignored => Verdict::Revive(first.inbox),
             State::Pending | State::Processing => Verdict::InFlight,
         }

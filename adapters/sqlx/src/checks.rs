@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::{Mutex, PoisonError};
 
 use webhook_core::Clock;
-use webhook_core::ledger::{Check, CheckVerdict, LedgerError, Registration};
+use webhook_core::ledger::{Check, CheckVerdict, LedgerError, Notice, Registration};
 
 /// The endpoints that this process has prepared for.
 #[derive(Default)]
@@ -143,6 +143,15 @@ pub(crate) fn waiting(orphans: &[(String, i64)]) -> Check {
             found.join(", ")
         ),
     )
+}
+
+/// The same, for who starts.
+pub(crate) fn orphans(orphans: Vec<(String, i64)>) -> Vec<Notice> {
+    let notice = |(endpoint, waiting): (String, i64)| Notice::Orphans {
+        endpoint,
+        waiting: waiting.unsigned_abs(),
+    };
+    orphans.into_iter().map(notice).collect()
 }
 
 const CLOCK: &str = "clock";

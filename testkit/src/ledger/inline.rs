@@ -5,12 +5,16 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use tokio::task::JoinSet;
-use webhook_core::ledger::{Committed, Completion, Inline, Ledger, LedgerTx, Next};
+use webhook_core::ledger::{
+    Committed, Completion, Inline, Ledger, LedgerTx, Next, Replay, Replayable, Search,
+    TRANSACTION_ESCAPED,
+};
 use webhook_core::{Claim, Quarantine, Reply, State};
 
 use crate::ledger::post::Post;
 use crate::ledger::steps::{
-    claim, complete, failure, granted, held, in_state, leased, limits, prepared, settled, stored,
+    claim, complete, failure, found, granted, held, in_state, leased, limits, prepared, settled,
+    stored,
 };
 use crate::ledger::{Act, Store};
 
@@ -62,6 +66,44 @@ pub async fn a_dropped_transaction_leaves_no_trace<S: Store>(store: Arc<S>) {
     let (tx, _) = granted(ledger.begin_inline(event, limits()).await.unwrap());
     tx.rollback().await;
     is_untouched(&*store, &ledger).await;
+}
+
+pub async fn a3_an_escaped_claim_is_dead_until_an_operator_says_so<S: Store>(store: Arc<S>) {
+    let ledger = prepared(&*store).await;
+    let event = Post::new("1").loose();
+    let escaped = event.clone().escaped();
+    assert_eq!(claim(&ledger, escaped.clone()).await, Claim::Stored);
+    for again in [event, escaped] {
+        let duplicate = Claim::Duplicate { reply: None };
+        assert_eq!(claim(&ledger, again).await, duplicate);
+    }
+    let dead = found(&ledger, Search::default().state(State::Dead)).await;
+    let error = dead[0].last_error.as_deref();
+    assert_eq!((dead.len(), error), (1, Some(TRANSACTION_ESCAPED)));
+    let replay = ledger.replay(dead[0].inbox, "anna".to_owned(), Replayable::Unfinished);
+    assert_eq!(replay.await.unwrap(), Replay::Waiting);
+}
+
+pub async fn a3_an_escaped_claim_revives_nothing<S: Store>(store: Arc<S>) {
+    let ledger = prepared(&*store).await;
+    let dead = leased(&ledger, Post::new("dead").loose()).await;
+    let quiet = Duration::ZERO;
+    assert!(
+        ledger
+            .fail(dead, failure(Next::Dead { quiet }))
+            .await
+            .unwrap()
+    );
+    let ignored = Post::new("ignored").content("x").loose();
+    assert_eq!(
+        claim(&ledger, ignored.clone().ignored()).await,
+        Claim::Stored
+    );
+    for event in [Post::new("dead").loose(), ignored] {
+        let duplicate = Claim::Duplicate { reply: None };
+        assert_eq!(claim(&ledger, event.escaped()).await, duplicate);
+    }
+    assert_eq!(in_state(&ledger, State::Pending).await, 0);
 }
 
 pub async fn a_concurrent_duplicate_waits_and_is_a_duplicate<S: Store>(store: Arc<S>) {

@@ -172,6 +172,21 @@ pub async fn f2_crashes_are_counted_and_buried<S: Store>(store: Arc<S>) {
     nothing_is_due(&ledger).await;
 }
 
+pub async fn f2_abandoned_events_are_taken_few_at_a_time<S: Store>(store: Arc<S>) {
+    let ledger = prepared(&*store).await;
+    let claims = ["1", "2", "3"].map(|id| Post::new(id).strict());
+    ledger.claim(claims.to_vec()).await.unwrap();
+    assert_eq!(ledger.take(want()).await.unwrap().events.len(), 3);
+    lapse(&*store).await;
+    let claims = ["4", "5", "6"].map(|id| Post::new(id).strict());
+    ledger.claim(claims.to_vec()).await.unwrap();
+    let taken = ledger.take(want().max_abandoned(1)).await.unwrap().events;
+    let crashes: Vec<_> = taken.iter().map(|leased| leased.crashes).collect();
+    assert_eq!(crashes, [1, 0, 0, 0]);
+    let rest = ledger.take(want()).await.unwrap().events;
+    assert_eq!(rest.len(), 2);
+}
+
 pub async fn f2_a_hand_back_counts_nothing<S: Store>(store: Arc<S>) {
     let ledger = prepared(&*store).await;
     let mut lease = leased(&ledger, Post::new("1").strict()).await;

@@ -9,8 +9,8 @@ use crate::ledger::store::{Case, Store};
 macro_rules! __ledger_cases {
     ([$($callback:tt)+] $arguments:tt) => {
         $($callback)+! {
-                    $arguments
-                    checks {
+            $arguments
+            checks {
                 f10_a_fit_store_has_nothing_to_say
                 e4_a_clock_that_is_off_is_told
                 e4_a_clock_that_is_far_off_is_refused
@@ -25,6 +25,11 @@ macro_rules! __ledger_cases {
             }
             clock {
                 e4_a_lease_from_a_clock_set_back_has_run_out
+                e4_a_pause_from_a_clock_set_back_is_over
+                e4_a_clock_set_back_takes_no_lease_away
+                e4_a_renewal_ends_a_clocks_error
+                e4_a_clock_set_back_makes_nothing_new
+                e4_a_clock_set_back_keeps_the_order_of_a_key
             }
             fencing {
                 a_stale_token_does_nothing
@@ -42,11 +47,19 @@ macro_rules! __ledger_cases {
                 parts_of_a_key_do_not_run_together
                 one_event_runs_at_every_endpoint
                 tenants_do_not_share_ids
+                every_length_up_to_the_bound_is_kept_whole
+                every_script_is_kept_as_it_is
+                normal_forms_are_different_texts
+                look_alikes_are_different_texts
+                nul_and_controls_are_no_obstacle
+                accounts_and_endpoints_share_an_id_and_nothing_else
             }
             inline {
                 a_granted_claim_commits_with_its_effect
                 a_rollback_leaves_no_trace
                 a_dropped_transaction_leaves_no_trace
+                a3_an_escaped_claim_is_dead_until_an_operator_says_so
+                a3_an_escaped_claim_revives_nothing
                 a_concurrent_duplicate_waits_and_is_a_duplicate
                 a_concurrent_duplicate_wins_after_a_rollback
                 c6_waiting_is_bounded
@@ -77,6 +90,7 @@ macro_rules! __ledger_cases {
                 a_renewed_lease_holds
                 a_lost_lease_is_not_renewed
                 f2_crashes_are_counted_and_buried
+                f2_abandoned_events_are_taken_few_at_a_time
                 f2_a_hand_back_counts_nothing
                 failures_are_counted_apart
                 a_retry_waits_for_its_time
@@ -87,6 +101,7 @@ macro_rules! __ledger_cases {
             operators {
                 d11_quarantine_is_read_page_by_page
                 d11_a_release_runs_as_an_event_of_its_own
+                d11_a_released_event_goes_by_a_key_of_its_own
                 d11_a_release_takes_the_payload_from_the_first
                 d11_a_payload_that_was_not_kept_is_not_made_up
                 d11_two_operators_release_once
@@ -126,6 +141,8 @@ macro_rules! __ledger_cases {
             quarantined {
                 d3_a_replay_is_one_row_without_its_payload
                 d3_each_content_is_kept_once
+                d3_an_endpoint_may_keep_evidence_alone
+                d3_an_endpoint_bounds_its_payloads
                 a_label_that_does_not_fit_spends_no_key
             }
             races {
@@ -135,6 +152,9 @@ macro_rules! __ledger_cases {
                 a1_aborted_begins_hide_no_claim
                 a1_an_abandoned_claim_is_whole_or_absent
                 a1_the_last_handle_may_be_dropped_anywhere
+                an_expired_lease_has_one_heir
+                a_completion_and_a_takeover_exclude_each_other
+                no_claim_beside_a_completion_wins
             }
             retention {
                 e1_an_identity_outlives_its_payload
@@ -149,6 +169,9 @@ macro_rules! __ledger_cases {
                 e3_tombstones_go_with_their_key
                 e3_a_key_that_lives_anywhere_keeps_its_tombstones
                 e3_live_keys_are_entered
+                d11_a_decision_is_forgotten_with_its_identity
+                d11_nothing_undecided_is_forgotten
+                d11_a_decision_without_a_timestamp_goes_with_its_key
                 f15_payloads_of_settled_events_end
                 f15_for_ever_is_for_identities
                 f15_a_batch_is_a_bound
@@ -170,7 +193,7 @@ macro_rules! __ledger_cases {
                 a5_a_running_statement_is_ended_by_a_drop
                 two_workers_cannot_both_commit
             }
-                }
+        }
     };
 }
 

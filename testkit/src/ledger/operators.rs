@@ -142,6 +142,27 @@ pub async fn d11_a_release_runs_as_an_event_of_its_own<S: Store>(store: Arc<S>) 
     );
 }
 
+pub async fn d11_a_released_event_goes_by_a_key_of_its_own<S: Store>(store: Arc<S>) {
+    let ledger = prepared(&*store).await;
+    let first = Post::new("1").strict();
+    assert_eq!(claim(&ledger, first.clone()).await, Claim::Stored);
+    assert_eq!(take(&ledger).await.event.key, first.id_key());
+    let mut keys = vec![first.id_key()];
+    for content in ["a", "b"] {
+        let other = Post::new("1").content(content).strict();
+        assert!(matches!(claim(&ledger, other).await, Claim::Quarantined(_)));
+        let id = ledger.quarantined(None, None, 10).await.unwrap()[0].id;
+        assert!(matches!(
+            ledger.release(id, anna()).await.unwrap(),
+            Release::Released(_)
+        ));
+        keys.push(take(&ledger).await.event.key);
+    }
+    keys.sort_unstable();
+    keys.dedup();
+    assert_eq!(keys.len(), 3);
+}
+
 pub async fn d11_a_release_takes_the_payload_from_the_first<S: Store>(store: Arc<S>) {
     let ledger = prepared(&*store).await;
     let id = replayed(&ledger).await;

@@ -18,9 +18,11 @@ pub struct Post {
     account: Option<String>,
     tenant: Option<String>,
     content: String,
+    body: Option<Bytes>,
     spaces: usize,
     secret: &'static str,
     is_ordered: bool,
+    quarantine_bytes: Option<u64>,
 }
 
 /// Ids, types and accounts stand in the signed body.
@@ -50,10 +52,19 @@ impl Post {
             account: None,
             tenant: None,
             content: "content".to_owned(),
+            body: None,
             spaces: 0,
             secret: "whsec_0123456789abcdef01234567",
             is_ordered: false,
+            quarantine_bytes: None,
         }
+    }
+
+    /// At an endpoint whose quarantine keeps so many bytes of payloads.
+    #[must_use]
+    pub fn quarantine_bytes(mut self, most: u64) -> Self {
+        self.quarantine_bytes = Some(most);
+        self
     }
 
     /// One at a time with all of the same content.
@@ -105,6 +116,13 @@ impl Post {
         self
     }
 
+    /// With this body, whatever it is: for [`loose`](Self::loose) alone, which reads nothing in it.
+    #[must_use]
+    pub fn body(mut self, body: impl Into<Bytes>) -> Self {
+        self.body = Some(body.into());
+        self
+    }
+
     /// The same content in other bytes.
     #[must_use]
     pub fn spaced(mut self) -> Self {
@@ -125,18 +143,22 @@ impl Post {
             account: self.account.clone(),
             content: self.content.clone(),
         };
-        self.deliver(&Strict, &serde_json::to_string(&body).unwrap())
+        self.deliver(&Strict, serde_json::to_vec(&body).unwrap())
     }
 
     /// From a provider that does not.
     pub fn loose(&self) -> NewEvent {
-        self.deliver(&Loose, &serde_json::to_string(&self.content).unwrap())
+        let body = match &self.body {
+            Some(body) => body.to_vec(),
+            None => serde_json::to_vec(&self.content).unwrap(),
+        };
+        self.deliver(&Loose, body)
     }
 
-    fn deliver(&self, provider: &dyn DynProvider, body: &str) -> NewEvent {
-        let body = format!("{body}{}", " ".repeat(self.spaces));
+    fn deliver(&self, provider: &dyn DynProvider, mut body: Vec<u8>) -> NewEvent {
+        body.resize(body.len() + self.spaces, b' ');
         let keys = self.keys();
-        let signed = provider.sign(&Signing::new(&keys, body.as_bytes(), NOW));
+        let signed = provider.sign(&Signing::new(&keys, &body, NOW));
         let unsigned = [
             ("x-id", self.id.as_str()),
             ("x-type", self.event_type.as_str()),
@@ -158,7 +180,10 @@ impl Post {
         let verified = macs.finish(&head).unwrap();
         let identity = provider.identities(&verified).unwrap().remove(0);
         let order = self.is_ordered.then(|| vec!["content".to_owned()].into());
-        let scope = ClaimScope::new(self.endpoint.as_str()).ordered_by(order);
+        let mut scope = ClaimScope::new(self.endpoint.as_str()).ordered_by(order);
+        if let Some(most) = self.quarantine_bytes {
+            scope = scope.quarantine_bytes(most);
+        }
         NewEvent::new(&verified, identity, provider, &scope).unwrap()
     }
 

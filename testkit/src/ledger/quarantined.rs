@@ -53,6 +53,43 @@ pub async fn d3_each_content_is_kept_once<S: Store>(store: Arc<S>) {
     }
 }
 
+pub async fn d3_an_endpoint_may_keep_evidence_alone<S: Store>(store: Arc<S>) {
+    let ledger = prepared(&*store).await;
+    let post = Post::new("1").quarantine_bytes(0);
+    assert_eq!(claim(&ledger, post.strict()).await, Claim::Stored);
+    let other = post.content("other").strict();
+    let mismatch = Claim::Quarantined(Quarantine::ContentMismatch);
+    for _ in 0..2 {
+        assert_eq!(claim(&ledger, other.clone()).await, mismatch);
+    }
+    let row = only(&ledger).await;
+    assert_eq!((row.digest, row.seen), (other.digest(), 2));
+    assert_eq!(row.first_digest, Some(Post::new("1").strict().digest()));
+    let released = ledger.release(row.id, "anna".to_owned()).await.unwrap();
+    assert_eq!(released, Release::NoPayload);
+    assert!(ledger.discard(row.id, "anna".to_owned()).await.unwrap());
+}
+
+pub async fn d3_an_endpoint_bounds_its_payloads<S: Store>(store: Arc<S>) {
+    let ledger = prepared(&*store).await;
+    let post = Post::new("1").quarantine_bytes(1500);
+    assert_eq!(claim(&ledger, post.strict()).await, Claim::Stored);
+    for content in ["a", "b"] {
+        let other = post.clone().content(content.repeat(1000)).strict();
+        let mismatch = Claim::Quarantined(Quarantine::ContentMismatch);
+        assert_eq!(claim(&ledger, other).await, mismatch);
+    }
+    let rows = ledger.quarantined(None, None, 10).await.unwrap();
+    let mut releases = Vec::new();
+    for row in rows {
+        releases.push(ledger.release(row.id, "anna".to_owned()).await.unwrap());
+    }
+    assert!(matches!(
+        releases[..],
+        [Release::Released(_), Release::NoPayload]
+    ));
+}
+
 pub async fn a_label_that_does_not_fit_spends_no_key<S: Store>(store: Arc<S>) {
     let ledger = prepared(&*store).await;
     let event = Post::new("1").event_type("forged").loose();

@@ -5,12 +5,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::task::JoinSet;
-use webhook_core::ledger::{Ledger, Search};
+use webhook_core::ledger::{Completion, Ledger, Search};
 use webhook_core::{Claim, NewEvent, State};
 
 use crate::ledger::Store;
 use crate::ledger::post::Post;
-use crate::ledger::steps::{claim, found, in_state, leased, limits, prepared, stored};
+use crate::ledger::steps::{
+    claim, done, found, in_state, lapse, leased, limits, prepared, stored, take, want,
+};
 
 async fn race<S: Store>(ledgers: &[S::Ledger], claims: usize) -> (usize, usize) {
     let mut race = JoinSet::new();
@@ -134,4 +136,72 @@ pub async fn a1_the_last_handle_may_be_dropped_anywhere<S: Store>(store: Arc<S>)
             .await
             .is_err()
     );
+}
+
+/// A worker is gone, and all others see it at once.
+pub async fn an_expired_lease_has_one_heir<S: Store>(store: Arc<S>) {
+    let ledgers = [prepared(&*store).await, prepared(&*store).await];
+    let lost = leased(&ledgers[0], Post::new("1").strict()).await;
+    lapse(&*store).await;
+    let mut race = JoinSet::new();
+    for ledger in ledgers.iter().cycle().take(8) {
+        let ledger = ledger.clone();
+        race.spawn(async move { ledger.take(want()).await.unwrap().events });
+    }
+    let heirs = race.join_all().await.concat();
+    // All of them may have looked away while one had it locked; then it is still there.
+    let heir = match heirs.as_slice() {
+        [] => take(&ledgers[0]).await,
+        [heir] => heir.clone(),
+        more => panic!("{} heirs", more.len()),
+    };
+    assert_eq!((heir.lease.inbox(), heir.crashes), (lost.inbox(), 1));
+    assert!(heir.lease.token() > lost.token());
+}
+
+/// The holder completes just as its lease runs out.
+pub async fn a_completion_and_a_takeover_exclude_each_other<S: Store>(store: Arc<S>) {
+    let ledgers = [prepared(&*store).await, prepared(&*store).await];
+    for round in 0..20 {
+        let event = Post::new(&round.to_string()).strict();
+        let mut brief = want();
+        brief.lease = Duration::from_millis(20);
+        assert_eq!(claim(&ledgers[0], event).await, Claim::Stored);
+        let mut taken = ledgers[0].take(brief).await.unwrap().events;
+        let lease = taken.remove(0).lease;
+        tokio::time::sleep(Duration::from_millis(10 + round)).await;
+        let [one, two] = ledgers.clone();
+        let (completed, taken) = tokio::join!(
+            tokio::spawn(async move { one.complete(lease, Completion::default()).await.unwrap() }),
+            tokio::spawn(async move { two.take(want()).await.unwrap().events }),
+        );
+        let (completed, mut taken) = (completed.unwrap(), taken.unwrap());
+        if taken.is_empty() && !completed {
+            taken = ledgers[0].take(want()).await.unwrap().events;
+        }
+        assert_eq!(taken.len(), usize::from(!completed), "round {round}");
+        for leased in taken {
+            done(&ledgers[1], leased.lease).await;
+        }
+    }
+}
+
+/// Deliveries go on coming while the event runs and completes.
+pub async fn no_claim_beside_a_completion_wins<S: Store>(store: Arc<S>) {
+    let ledgers = [prepared(&*store).await, prepared(&*store).await];
+    for round in 0..10 {
+        let post = Post::new(&round.to_string()).content(round.to_string());
+        let lease = leased(&ledgers[0], post.loose()).await;
+        let mut race = JoinSet::new();
+        for ledger in ledgers.iter().cycle().take(6) {
+            let (ledger, event) = (ledger.clone(), post.loose());
+            race.spawn(async move { claim(&ledger, event).await });
+        }
+        done(&ledgers[0], lease).await;
+        for claimed in race.join_all().await {
+            let known = matches!(claimed, Claim::InFlight | Claim::Duplicate { .. });
+            assert!(known, "{claimed:?}");
+        }
+    }
+    assert_eq!(in_state(&ledgers[0], State::Completed).await, 10);
 }

@@ -14,7 +14,7 @@ use webhook_core::{Claim, NewEvent, Quarantine, Reply, State};
 use crate::ledger::Store;
 use crate::ledger::post::{ENDPOINT, Post};
 use crate::ledger::steps::{
-    claim, done, failure, found, in_state, leased, pass, prepared, stored, take, want,
+    claim, done, failure, found, held, in_state, leased, pass, prepared, stored, take, want,
 };
 
 const HOUR: Duration = Duration::from_hours(1);
@@ -326,6 +326,80 @@ pub async fn e3_live_keys_are_entered<S: Store>(store: Arc<S>) {
     assert!(prune(&ledger, &gone).await.is_nothing());
     pass(&*store, 6 * HOUR).await;
     assert_eq!(prune(&ledger, &gone).await, pruned(0, 0, 1));
+}
+
+/// Quarantine an event, and discard it.
+async fn discarded<L: Ledger>(ledger: &L, id: &str) {
+    assert_eq!(claim(ledger, Post::new(id).strict()).await, Claim::Stored);
+    is_held(ledger, id).await;
+    let row = ledger.quarantined(None, None, 10).await.unwrap()[0].id;
+    assert!(ledger.discard(row, "anna".to_owned()).await.unwrap());
+}
+
+async fn is_held<L: Ledger>(ledger: &L, id: &str) {
+    let other = Post::new(id).content("other").strict();
+    let mismatch = Claim::Quarantined(Quarantine::ContentMismatch);
+    assert_eq!(claim(ledger, other).await, mismatch);
+}
+
+pub async fn d11_a_decision_is_forgotten_with_its_identity<S: Store>(store: Arc<S>) {
+    let ledger = prepared(&*store).await;
+    discarded(&ledger, "1").await;
+    let short = keep(IdentityRetention::For(30 * HOUR)).settled_quarantine(HOUR);
+    let long = keep(IdentityRetention::For(HOUR)).settled_quarantine(30 * HOUR);
+    pass(&*store, 25 * HOUR).await;
+    for what in [&short, &long] {
+        assert_eq!(prune(&ledger, what).await.decisions, 0);
+    }
+    // It comes again: decided on before, and remembered anew.
+    is_held(&ledger, "1").await;
+    assert_eq!(held(&ledger).await, 0);
+    pass(&*store, 25 * HOUR).await;
+    for what in [&short, &long] {
+        assert_eq!(prune(&ledger, what).await.decisions, 0);
+    }
+    pass(&*store, 6 * HOUR).await;
+    assert_eq!(prune(&ledger, &short).await.decisions, 1);
+    assert!(prune(&ledger, &short).await.is_nothing());
+}
+
+pub async fn d11_nothing_undecided_is_forgotten<S: Store>(store: Arc<S>) {
+    let ledger = prepared(&*store).await;
+    assert_eq!(claim(&ledger, Post::new("1").strict()).await, Claim::Stored);
+    is_held(&ledger, "1").await;
+    pass(&*store, 5000 * HOUR).await;
+    for identities in [
+        IdentityRetention::For(HOUR),
+        IdentityRetention::WhileKeysLive(HOUR),
+    ] {
+        let what = keep(identities).settled_quarantine(Duration::ZERO);
+        assert_eq!(prune(&ledger, &what).await.decisions, 0);
+    }
+    assert_eq!(held(&ledger).await, 1);
+}
+
+pub async fn d11_a_decision_without_a_timestamp_goes_with_its_key<S: Store>(store: Arc<S>) {
+    let ledger = prepared(&*store).await;
+    let post = Post::new("1");
+    let keys = vec![post.key_fingerprint()];
+    let endpoint = RegisteredEndpoint::new(ENDPOINT.into(), keys, false);
+    let registration = Registration::new(vec![endpoint]);
+    ledger.prepare(registration).await.unwrap();
+    completed(&ledger, Post::new("0").strict()).await;
+    discarded(&ledger, "1").await;
+    pass(&*store, 50 * HOUR).await;
+    let forever = keep(IdentityRetention::Forever).settled_quarantine(HOUR);
+    assert_eq!(prune(&ledger, &forever).await.decisions, 0);
+    let live = keep(IdentityRetention::WhileKeysLive(60 * HOUR)).settled_quarantine(HOUR);
+    for _ in 0..2 {
+        assert_eq!(prune(&ledger, &live).await.decisions, 0);
+    }
+    pass(&*store, 20 * HOUR).await;
+    let mut decisions = 0;
+    for _ in 0..2 {
+        decisions += prune(&ledger, &live).await.decisions;
+    }
+    assert_eq!(decisions, 1);
 }
 
 pub async fn f15_payloads_of_settled_events_end<S: Store>(store: Arc<S>) {

@@ -31,8 +31,8 @@ pub struct RegisteredEndpoint {
 #[non_exhaustive]
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Notice {
-    /// Events wait for an endpoint that this process does not serve.
-    #[error("{waiting} events wait for endpoint `{endpoint}`, which is not served here")]
+    /// Events wait for an endpoint that neither this process serves nor, as far as its keys tell, another.
+    #[error("{waiting} events wait for endpoint `{endpoint}`, which nobody serves")]
     Orphans {
         /// The endpoint's name.
         endpoint: String,

@@ -29,11 +29,18 @@ async fn look(
     let is_usable = schema.verdict == webhook_core::ledger::CheckVerdict::Good;
     checks.push(schema);
     if is_usable {
-        let orphans: Vec<(String, i64)> =
-            sqlx::query_as(ORPHANS).bind(served).fetch_all(conn).await?;
-        checks.push(checks::waiting(&orphans));
+        checks.push(checks::waiting(&orphans(conn, served).await?));
     }
     Ok(checks)
+}
+
+/// Endpoints that events wait for, served neither here nor, as far as its keys tell, by anybody, and how
+/// many there are.
+pub(super) async fn orphans(
+    conn: &mut PgConnection,
+    served: &[String],
+) -> Result<Vec<(String, i64)>, sqlx::Error> {
+    sqlx::query_as(ORPHANS).bind(served).fetch_all(conn).await
 }
 
 /// Whether the server keeps what it acknowledges, and whether this session is as we asked for.
@@ -120,7 +127,6 @@ const REQUIRED: [Requirement; 9] = [
 const NOW: &str = "
 select pg_catalog.floor(extract(epoch from pg_catalog.clock_timestamp()) * 1000)::bigint";
 
-/// Served neither here nor, as far as its keys tell, by any process.
 const ORPHANS: &str = "
 select endpoint, pg_catalog.count(*)
 from (

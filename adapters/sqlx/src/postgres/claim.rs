@@ -144,6 +144,7 @@ pub(super) async fn insert(
         .bind(inline.map(|(token, _)| token))
         .bind(inline.map_or(0, |(_, lease)| lease))
         .bind(column(batch, |event| event.first_state().as_str()))
+        .bind(column(batch, NewEvent::first_error))
         .bind(column(batch, |event| {
             // Its handler runs now, before any that waits.
             let key = event.order_key().filter(|_| inline.is_none());
@@ -279,10 +280,10 @@ with event as materialized (
     select * from unnest(
         $1::uuid[], $2::bytea[], $3::bytea[], $4::text[], $5::text[], $6::text[], $7::text[],
         $8::text[], $9::bytea[], $10::bytea[], $11::text[], $12::bigint[], $13::text[], $14::bytea[],
-        $17::text[], $18::bytea[]
+        $17::text[], $18::text[], $19::bytea[]
     ) as e(id, id_key, digest_key, endpoint, principal, account, event_id,
            event_type, digest, key_fingerprint, key_id, signed_at, headers, payload,
-           first_state, order_key)
+           first_state, first_error, order_key)
 ),
 wanted as (
     select id_key as key, id, 1::smallint as kind, key_fingerprint from event
@@ -306,15 +307,16 @@ head as (
     returning order_key
 )
 insert into webhook.inbox (
-    id, endpoint, principal, account, event_id, event_type, state, token, due_at, settled_at,
+    id, endpoint, principal, account, event_id, event_type, state, token, due_at, settled_at, last_error,
     id_key, digest_key, digest, key_fingerprint, key_id, signed_at, order_key, headers, payload)
 select
     id, endpoint, principal, account, event_id, event_type,
     case when $15::bigint is null then first_state else 'processing' end,
     $15::bigint,
     pg_catalog.clock_timestamp() + $16::bigint * interval '1 millisecond',
-    case when $15::bigint is null and first_state = 'ignored'
+    case when $15::bigint is null and first_state <> 'pending'
         then pg_catalog.clock_timestamp() end,
+    first_error,
     id_key, digest_key, digest, key_fingerprint, key_id, signed_at, order_key, headers, payload
 from event
 where (select pg_catalog.count(*) from won where won.inbox = event.id)

@@ -9,7 +9,7 @@ use sqlx::PgConnection;
 use sqlx::types::Uuid;
 use webhook_core::ledger::{Completion, Failure, LONGEST_LEASE, Lease, Next, Take, Taken};
 
-use crate::stored::{LeasedRow, cut, millis, reply_columns, uuid};
+use crate::stored::{CLOCK_MARGIN, LeasedRow, cut, millis, reply_columns, uuid};
 
 pub(super) async fn take(conn: &mut PgConnection, want: &Take) -> Result<Taken, sqlx::Error> {
     let longest = LONGEST_LEASE.max(want.lease.saturating_mul(2));
@@ -20,6 +20,8 @@ pub(super) async fn take(conn: &mut PgConnection, want: &Take) -> Result<Taken, 
         .bind(i64::from(want.max_crashes))
         .bind(millis(want.lease))
         .bind(millis(longest))
+        .bind(millis(want.longest_pause.saturating_add(CLOCK_MARGIN)))
+        .bind(i64::from(want.max_abandoned.min(want.max)))
         .fetch_all(conn)
         .await?;
     let found = rows.len();
@@ -138,7 +140,8 @@ fn columns(leases: &[Lease]) -> (Vec<Uuid>, Vec<i64>) {
 }
 
 /// `(select clock_timestamp())` is evaluated once, so that an index can be searched by it.
-/// A lease that ends too late was given by a clock that has been set back since: it has run out.
+/// A lease that ends too late was given by a clock that has been set back since: it has run out. So has
+/// a pause that ends too late. Each is a range of its own at the far end of an index, and is served first.
 ///
 /// No list of types is every type.
 ///
@@ -165,19 +168,40 @@ with waiting as materialized (
     limit $3
     for update skip locked
 ),
+put_off as materialized (
+    select id, 'epoch'::timestamptz as due_at
+    from webhook.inbox
+    where endpoint = $1 and state = 'pending'
+      and ($2::text[] is null or event_type = any($2))
+      and due_at > (select pg_catalog.clock_timestamp()) + $7::bigint * interval '1 millisecond'
+      and (order_key is null or not exists (
+            select from webhook.inbox as running
+            where running.order_key = inbox.order_key and running.state = 'processing'
+            offset 0)
+        and not exists (
+            select from webhook.inbox as before
+            where before.order_key = inbox.order_key and before.seq < inbox.seq
+              and before.state in ('pending', 'processing')
+            offset 0))
+    order by inbox.due_at
+    limit $3
+    for update skip locked
+),
 abandoned as materialized (
-    select id, due_at
+    select id, case when due_at > (select pg_catalog.clock_timestamp())
+        then 'epoch'::timestamptz else due_at end as due_at
     from webhook.inbox
     where endpoint = $1 and state = 'processing'
       and ($2::text[] is null or event_type = any($2))
       and (due_at <= (select pg_catalog.clock_timestamp())
         or due_at > (select pg_catalog.clock_timestamp()) + $6::bigint * interval '1 millisecond')
-    order by due_at
-    limit $3
+    order by inbox.due_at
+    limit $8
     for update skip locked
 ),
 due as materialized (
-    select * from waiting union all select * from abandoned order by due_at limit $3
+    select * from waiting union all select * from put_off union all select * from abandoned
+    order by due_at limit $3
 ),
 taken as (
     update webhook.inbox set

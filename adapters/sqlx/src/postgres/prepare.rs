@@ -27,7 +27,8 @@ pub(super) async fn prepare(
     migrate::migrate(&mut conn).await?;
     register(&mut conn, registration).await?;
     ledger.served().set(registration);
-    let outcome = notices(&mut conn, registration).await;
+    let served = ledger.served().names();
+    let outcome = notices(&mut conn, registration, &served).await;
     conn.settle(outcome)
 }
 
@@ -71,23 +72,9 @@ pub(super) async fn enter(
 async fn notices(
     conn: &mut PgConnection,
     registration: &Registration,
+    served: &[String],
 ) -> Result<Vec<Notice>, sqlx::Error> {
-    let names: Vec<&str> = registration
-        .endpoints
-        .iter()
-        .map(|endpoint| &*endpoint.name)
-        .collect();
-    let orphans: Vec<(String, i64)> = sqlx::query_as(ORPHANS)
-        .bind(names)
-        .fetch_all(&mut *conn)
-        .await?;
-    let mut notices: Vec<Notice> = orphans
-        .into_iter()
-        .map(|(endpoint, waiting)| Notice::Orphans {
-            endpoint,
-            waiting: waiting.unsigned_abs(),
-        })
-        .collect();
+    let mut notices = checks::orphans(check::orphans(conn, served).await?);
     for endpoint in &registration.endpoints {
         if endpoint.secret_is_shared {
             continue;
@@ -117,17 +104,6 @@ on conflict (endpoint, fingerprint) do update set
     last_live_at = case when known.pruned_at is null
         then pg_catalog.clock_timestamp() else known.last_live_at end
 returning endpoint, pruned_at is not null";
-
-const ORPHANS: &str = "
-select endpoint, pg_catalog.count(*)
-from (
-    select endpoint from webhook.inbox where state = 'pending'
-    union all
-    select endpoint from webhook.inbox where state = 'processing'
-) as waiting
-where endpoint <> all($1)
-group by endpoint
-order by endpoint";
 
 const OTHERS: &str = "
 select distinct endpoint

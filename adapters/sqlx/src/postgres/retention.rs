@@ -32,8 +32,10 @@ pub(super) async fn prune(
         let dropped = run(conn, statement, what, what.other_payloads).await?;
         pruned.payloads = pruned.payloads.saturating_add(dropped);
     }
+    let decided = what.settled_quarantine;
     match what.identities {
         IdentityRetention::For(age) => {
+            pruned.decisions = run(conn, FORGET_DECISIONS, what, decided.max(age)).await?;
             pruned.forgotten = run(conn, FORGET, what, age).await?;
             let dropped = run(conn, DROP_COMPLETED, what, what.completed_payloads).await?;
             pruned.payloads = pruned.payloads.saturating_add(dropped);
@@ -45,6 +47,7 @@ pub(super) async fn prune(
         IdentityRetention::WhileKeysLive(grace) => {
             pruned.buried = run(conn, BURY, what, what.completed_payloads).await?;
             pruned.forgotten = run(conn, FORGET_TOMBSTONES, what, grace).await?;
+            pruned.decisions = run(conn, FORGET_SPENT_DECISIONS, what, decided).await?;
         }
     }
     if pruned.is_nothing() {
@@ -122,6 +125,49 @@ dropped as (
     returning id
 )
 select pg_catalog.count(*) from dropped";
+
+/// Not before its identity may go: what was decided on once is not asked again while it can come again.
+const FORGET_DECISIONS: &str = "
+with old as materialized (
+    select id from webhook.quarantine
+    where endpoint = $1 and released_at is not null
+      and released_at
+        < (select pg_catalog.clock_timestamp()) - $2::bigint * interval '1 millisecond'
+      and last_seen_at
+        < (select pg_catalog.clock_timestamp()) - $2::bigint * interval '1 millisecond'
+    order by released_at
+    limit $3
+    for update skip locked
+),
+forgotten as (
+    delete from webhook.quarantine where id = any(array(select id from old))
+    returning id
+)
+select pg_catalog.count(*) from forgotten";
+
+/// Those whose key is refused by now.
+const FORGET_SPENT_DECISIONS: &str = "
+with old as materialized (
+    select id from webhook.quarantine
+    where endpoint = $1 and released_at is not null
+      and released_at
+        < (select pg_catalog.clock_timestamp()) - $2::bigint * interval '1 millisecond'
+      and last_seen_at
+        < (select pg_catalog.clock_timestamp()) - $2::bigint * interval '1 millisecond'
+      and exists (
+        select from webhook.signing_key
+        where signing_key.endpoint = $1 and fingerprint = quarantine.key_fingerprint
+          and pruned_at is not null
+        offset 0)
+    order by released_at
+    limit $3
+    for update skip locked
+),
+forgotten as (
+    delete from webhook.quarantine where id = any(array(select id from old))
+    returning id
+)
+select pg_catalog.count(*) from forgotten";
 
 /// Spent ones, whose payload is gone, and others where identities are forgotten before payloads.
 const FORGET: &str = "

@@ -34,11 +34,20 @@ async fn look(
     let is_usable = schema.verdict == CheckVerdict::Good;
     checks.push(schema);
     if is_usable {
-        let mut orphans: Vec<(String, i64)> = sqlx::query_as(ORPHANS).fetch_all(conn).await?;
-        orphans.retain(|(endpoint, _)| !served.contains(endpoint));
-        checks.push(checks::waiting(&orphans));
+        checks.push(checks::waiting(&orphans(conn, served).await?));
     }
     Ok(checks)
+}
+
+/// Endpoints that events wait for, served neither here nor, as far as its keys tell, by anybody, and how
+/// many there are.
+pub(super) async fn orphans(
+    conn: &mut SqliteConnection,
+    served: &[String],
+) -> Result<Vec<(String, i64)>, sqlx::Error> {
+    let mut orphans: Vec<(String, i64)> = sqlx::query_as(ORPHANS).fetch_all(conn).await?;
+    orphans.retain(|(endpoint, _)| !served.contains(endpoint));
+    Ok(orphans)
 }
 
 /// Refuse a connection that would lose what was acknowledged. The file's own path is returned.
@@ -142,7 +151,6 @@ select
 
 const NOW: &str = concat!("select ", now!());
 
-/// Served, as far as its keys tell, by no process.
 const ORPHANS: &str = concat!(
     "
 select endpoint, count(*)

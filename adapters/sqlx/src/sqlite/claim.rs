@@ -119,6 +119,7 @@ async fn insert(
         )
         .bind(&event.id_key().as_bytes()[..])
         .bind(event.digest_key().map(|key| key.as_bytes().to_vec()))
+        .bind(event.first_error())
         .fetch_one(conn)
         .await?;
     Ok(One::Won { id, received_at })
@@ -185,13 +186,13 @@ const INSERT: &str = concat!(
 insert into webhook_inbox (
     id, endpoint, principal, account, event_id, event_type, state, token, due_at,
     digest, key_fingerprint, key_id, signed_at, headers, payload, order_key, id_key, digest_key,
-    settled_at)
+    last_error, settled_at)
 values (
     ?1, ?2, ?3, ?4, ?5, ?6, case when ?7 is null then ?15 else 'processing' end, ?7,
     ",
     now!(),
-    " + ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?16, ?17, ?18,
-    case when ?7 is null and ?15 = 'ignored' then ",
+    " + ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?16, ?17, ?18, ?19,
+    case when ?7 is null and ?15 <> 'pending' then ",
     now!(),
     " end)
 returning received_at / 1000"

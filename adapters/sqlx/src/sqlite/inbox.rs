@@ -8,7 +8,7 @@ use sqlx::SqliteConnection;
 use sqlx::types::Uuid;
 use webhook_core::ledger::{Completion, Failure, LONGEST_LEASE, Lease, Next, Take, Taken};
 
-use crate::stored::{LeasedRow, cut, millis, reply_columns, unreadable, uuid};
+use crate::stored::{CLOCK_MARGIN, LeasedRow, cut, millis, reply_columns, unreadable, uuid};
 
 /// Ids of what is due, first due first, and whether its lease has run out. Reads only, so that
 /// looking in vain disturbs no writer.
@@ -24,6 +24,8 @@ pub(super) async fn due(
         .bind(event_types)
         .bind(i64::from(want.max))
         .bind(millis(longest))
+        .bind(millis(want.longest_pause.saturating_add(CLOCK_MARGIN)))
+        .bind(i64::from(want.max_abandoned.min(want.max)))
         .fetch_all(conn)
         .await
 }
@@ -162,7 +164,8 @@ pub(super) async fn hand_back(
     Ok(())
 }
 
-/// A lease that ends too late was given by a clock that has been set back since: it has run out.
+/// A lease that ends too late was given by a clock that has been set back since: it has run out. So has
+/// a pause that ends too late. Each is a range of its own at the far end of an index, and is served first.
 ///
 /// No list of types is every type.
 ///
@@ -190,14 +193,33 @@ select id, has_crashed from (
         order by due_at limit ?3)
     union all
     select * from (
-        select id, due_at, seq, 1 as has_crashed from webhook_inbox
+        select id, 0 as due_at, seq, 0 as has_crashed from webhook_inbox
+        where endpoint = ?1 and state = 'pending' and due_at > ",
+    now!(),
+    " + ?5
+          and (?2 is null or event_type in (select value from json_each(?2)))
+          and (order_key is null or not exists (
+                select 1 from webhook_inbox as running indexed by webhook_inbox_leased
+                where running.order_key = webhook_inbox.order_key
+                  and running.state = 'processing')
+            and not exists (
+                select 1 from webhook_inbox as before
+                where before.order_key = webhook_inbox.order_key
+                  and before.seq < webhook_inbox.seq
+                  and before.state in ('pending', 'processing')))
+        order by webhook_inbox.due_at limit ?3)
+    union all
+    select * from (
+        select id, case when due_at > ",
+    now!(),
+    " then 0 else due_at end as due_at, seq, 1 as has_crashed from webhook_inbox
         where endpoint = ?1 and state = 'processing' and (due_at <= ",
     now!(),
     " or due_at > ",
     now!(),
     " + ?4)
           and (?2 is null or event_type in (select value from json_each(?2)))
-        order by due_at limit ?3)
+        order by webhook_inbox.due_at limit ?6)
 )
 order by due_at, seq limit ?3"
 );

@@ -25,8 +25,9 @@ pub(super) async fn prepare(
         return Err(spent_key(&endpoint));
     }
     ledger.served().set(registration);
+    let served = ledger.served().names();
     let mut conn = ledger.read().await?;
-    let outcome = notices(&mut conn, registration).await;
+    let outcome = notices(&mut conn, registration, &served).await;
     conn.settle(outcome)
 }
 
@@ -67,20 +68,9 @@ pub(super) async fn enter(
 async fn notices(
     conn: &mut SqliteConnection,
     registration: &Registration,
+    served: &[String],
 ) -> Result<Vec<Notice>, sqlx::Error> {
-    let waiting: Vec<(String, i64)> = sqlx::query_as(WAITING).fetch_all(&mut *conn).await?;
-    let is_served = |name: &str| {
-        let mut endpoints = registration.endpoints.iter();
-        endpoints.any(|endpoint| *endpoint.name == *name)
-    };
-    let mut notices: Vec<Notice> = waiting
-        .into_iter()
-        .filter(|(endpoint, _)| !is_served(endpoint))
-        .map(|(endpoint, waiting)| Notice::Orphans {
-            endpoint,
-            waiting: waiting.unsigned_abs(),
-        })
-        .collect();
+    let mut notices = checks::orphans(check::orphans(conn, served).await?);
     for endpoint in &registration.endpoints {
         if endpoint.secret_is_shared {
             continue;
@@ -113,16 +103,6 @@ on conflict (endpoint, fingerprint) do update set
     " else last_live_at end
 returning pruned_at is not null"
 );
-
-const WAITING: &str = "
-select endpoint, count(*)
-from (
-    select endpoint from webhook_inbox where state = 'pending'
-    union all
-    select endpoint from webhook_inbox where state = 'processing'
-)
-group by endpoint
-order by endpoint";
 
 const OTHERS: &str = "
 select endpoint

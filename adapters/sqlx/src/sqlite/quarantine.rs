@@ -3,7 +3,7 @@
 use sqlx::SqliteConnection;
 use webhook_core::{InboxId, NewEvent, Quarantine};
 
-use crate::stored::{QUARANTINE_BYTES, new_id, uuid};
+use crate::stored::{new_id, uuid};
 
 /// Keep `event`, or count it if it is kept already. Holds no claim key.
 pub(super) async fn keep(
@@ -13,7 +13,10 @@ pub(super) async fn keep(
     first: Option<InboxId>,
     same_content: bool,
 ) -> Result<(), sqlx::Error> {
+    let cap = i64::try_from(event.quarantine_bytes()).unwrap_or(i64::MAX);
     let payload = (!same_content).then_some(&event.payload()[..]);
+    // Where no payload is wanted, no header is either.
+    let headers = (cap > 0).then(|| event.headers().to_json()).flatten();
     let kept: bool = sqlx::query_scalar(KEEP)
         .bind(new_id())
         .bind(&**event.endpoint())
@@ -26,14 +29,14 @@ pub(super) async fn keep(
         .bind(&event.key_fingerprint().as_bytes()[..])
         .bind(event.key_id())
         .bind(event.signed_at())
-        .bind(event.headers().to_json())
+        .bind(headers)
         .bind(first.map(uuid))
         .bind(payload)
-        .bind(QUARANTINE_BYTES)
+        .bind(cap)
         .bind(event.order_key().map(|key| key.as_bytes().to_vec()))
         .fetch_one(conn)
         .await?;
-    if !kept && !same_content {
+    if !kept && !same_content && cap > 0 {
         tracing::warn!(endpoint = %event.endpoint(), "quarantine is full: a payload was not kept");
     }
     Ok(())

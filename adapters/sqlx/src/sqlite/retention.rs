@@ -29,13 +29,14 @@ pub(super) async fn prune(ledger: &SqliteLedger, what: &Retention) -> Result<Pru
     }
     let mut pruned = Pruned::default();
     for statement in [DROP_OTHERS, DROP_QUARANTINED] {
-        let dropped = drop_payloads(ledger, statement, what, what.other_payloads).await?;
+        let dropped = run(ledger, statement, what, what.other_payloads).await?;
         pruned.payloads = pruned.payloads.saturating_add(dropped);
     }
-    let completed =
-        async || drop_payloads(ledger, DROP_COMPLETED, what, what.completed_payloads).await;
+    let completed = async || run(ledger, DROP_COMPLETED, what, what.completed_payloads).await;
+    let decided = what.settled_quarantine;
     match what.identities {
         IdentityRetention::For(age) => {
+            pruned.decisions = run(ledger, FORGET_DECISIONS, what, decided.max(age)).await?;
             let mut conn = ledger.write().await?;
             let outcome = forget(&mut conn, what, age).await;
             pruned.forgotten = ledger.commit(conn, outcome).await?;
@@ -51,12 +52,14 @@ pub(super) async fn prune(ledger: &SqliteLedger, what: &Retention) -> Result<Pru
             let mut conn = ledger.write().await?;
             let outcome = forget_tombstones(&mut conn, what, grace).await;
             pruned.forgotten = ledger.commit(conn, outcome).await?;
+            pruned.decisions = run(ledger, FORGET_SPENT_DECISIONS, what, decided).await?;
         }
     }
     Ok(pruned)
 }
 
-async fn drop_payloads(
+/// How many rows a statement touched whose arguments are an endpoint, an age and a batch.
+async fn run(
     ledger: &SqliteLedger,
     statement: &'static str,
     what: &Retention,
@@ -69,7 +72,7 @@ async fn drop_payloads(
         .bind(i64::from(what.batch))
         .execute(&mut *conn)
         .await;
-    let outcome = outcome.map(|dropped| dropped.rows_affected());
+    let outcome = outcome.map(|touched| touched.rows_affected());
     ledger.commit(conn, outcome).await
 }
 
@@ -202,6 +205,40 @@ where id in (
       and released_at < ",
     now!(),
     " - ?2
+    order by released_at limit ?3)"
+);
+
+/// Not before its identity may go: what was decided on once is not asked again while it can come again.
+const FORGET_DECISIONS: &str = concat!(
+    "
+delete from webhook_quarantine
+where id in (
+    select id from webhook_quarantine
+    where endpoint = ?1 and released_at is not null
+      and released_at < ",
+    now!(),
+    " - ?2 and last_seen_at < ",
+    now!(),
+    " - ?2
+    order by released_at limit ?3)"
+);
+
+/// Those whose key is refused by now.
+const FORGET_SPENT_DECISIONS: &str = concat!(
+    "
+delete from webhook_quarantine
+where id in (
+    select id from webhook_quarantine
+    where endpoint = ?1 and released_at is not null
+      and released_at < ",
+    now!(),
+    " - ?2 and last_seen_at < ",
+    now!(),
+    " - ?2
+      and exists (
+        select 1 from webhook_signing_key
+        where webhook_signing_key.endpoint = ?1
+          and fingerprint = webhook_quarantine.key_fingerprint and pruned_at is not null)
     order by released_at limit ?3)"
 );
 

@@ -19,6 +19,8 @@ pub(crate) trait Sql: Store {
     const DURABILITY: &[&str];
     /// Whether the heads of order keys have rows of their own.
     const HAS_HEADS: bool;
+    /// The schema as the first library made it.
+    const VERSION_1: &str;
 
     /// Run SQL beside the ledger, written for PostgreSQL's names. Rows affected.
     fn execute(&self, sql: &str) -> impl Future<Output = u64> + Send;
@@ -138,6 +140,7 @@ impl Sql for Postgres {
         "synchronous_commit",
     ];
     const HAS_HEADS: bool = true;
+    const VERSION_1: &str = include_str!("../../migrations/postgres/0001.sql");
 
     async fn execute(&self, sql: &str) -> u64 {
         let mut conn = self.connect().await;
@@ -258,6 +261,7 @@ impl Store for Sqlite {
 impl Sql for Sqlite {
     const DURABILITY: &[&str] = &["file", "journal_mode", "synchronous", "writable"];
     const HAS_HEADS: bool = false;
+    const VERSION_1: &str = include_str!("../../migrations/sqlite/0001.sql");
 
     async fn execute(&self, sql: &str) -> u64 {
         let mut conn = self.connect().await;
