@@ -8,20 +8,19 @@ use sha2::Sha256;
 use zeroize::Zeroizing;
 
 use crate::bounds::{ADVISED_SECRET_BYTES, MAX_KEYS, MIN_SECRET_BYTES};
-use crate::hex;
 use crate::secret::Secret;
-use crate::{base64, hex};
 use crate::timestamp::Arrival;
+use crate::{base64, hex};
 
 /// How a provider's configured secret text becomes key bytes.
 #[non_exhaustive]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SecretFormat {
     /// Standard base64 with padding: the key is the bytes it decodes to.
     Base64 {
         /// A prefix that secrets usually carry and that is no part of the key, or `""`.
         prefix: &'static str,
     },
-pub enum SecretFormat {
     /// The whole text as UTF-8. A secret that is nothing but `prefix` is refused.
     Text {
         /// A prefix that secrets usually carry and that stays part of the key, or `""`.
@@ -53,6 +52,20 @@ pub struct Keyring {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct KeyFingerprint([u8; 16]);
 
+/// What may be told of a key: for logs, metrics and warnings.
+#[non_exhaustive]
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KeyInfo {
+    /// Its id, where it has one.
+    pub id: Option<Arc<str>>,
+    /// Its fingerprint.
+    pub fingerprint: KeyFingerprint,
+    /// Whether it only verifies.
+    pub is_retiring: bool,
+    /// When it is refused, in Unix seconds.
+    pub retire_at: Option<i64>,
+}
+
 /// Why a keyring cannot be built. Names no secret; the caller adds the setting's name.
 #[non_exhaustive]
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -66,6 +79,9 @@ pub enum KeyringError {
     /// No key at all.
     #[error("no key is given")]
     Empty,
+    /// A secret is not in the provider's encoding.
+    #[error("key {0} is not standard base64 with padding")]
+    Encoding(usize),
     /// The same id stands twice.
     #[error("key id of key {0} is used twice")]
     DuplicateId(usize),
@@ -79,9 +95,6 @@ pub enum KeyringError {
     #[error("key {0} begins or ends with white space or holds a control character")]
     Malformed(usize),
     /// A secret is shorter than [`MIN_SECRET_BYTES`].
-    /// A secret is not in the provider's encoding.
-    #[error("key {0} is not standard base64 with padding")]
-    Encoding(usize),
     #[error("key {0} is shorter than {MIN_SECRET_BYTES} bytes")]
     Short(usize),
     /// More than [`MAX_KEYS`] keys.
@@ -93,9 +106,22 @@ pub enum KeyringError {
 pub(crate) struct Key {
     id: Option<Arc<str>>,
     fingerprint: KeyFingerprint,
+    is_retiring: bool,
     retire_at: Option<i64>,
     short: bool,
     hmac_sha256: Hmac<Sha256>,
+}
+
+impl SecretFormat {
+    fn key_bytes(self, text: &str, position: usize) -> Result<Zeroizing<Vec<u8>>, KeyringError> {
+        match self {
+            Self::Base64 { prefix } => {
+                let encoded = text.strip_prefix(prefix).unwrap_or(text);
+                base64::decode_secret(encoded.as_bytes()).ok_or(KeyringError::Encoding(position))
+            }
+            Self::Text { .. } => Ok(Zeroizing::new(text.as_bytes().to_vec())),
+        }
+    }
 }
 
 impl KeyConfig {
@@ -112,18 +138,6 @@ impl KeyConfig {
     /// Name the key, for grammars that carry key ids.
     #[must_use]
     pub fn id(mut self, id: impl Into<String>) -> Self {
-impl SecretFormat {
-    fn key_bytes(self, text: &str, position: usize) -> Result<Zeroizing<Vec<u8>>, KeyringError> {
-        match self {
-            Self::Base64 { prefix } => {
-                let encoded = text.strip_prefix(prefix).unwrap_or(text);
-                base64::decode_secret(encoded.as_bytes()).ok_or(KeyringError::Encoding(position))
-            }
-            Self::Text { .. } => Ok(Zeroizing::new(text.as_bytes().to_vec())),
-        }
-    }
-}
-
         self.id = Some(id.into());
         self
     }
@@ -195,6 +209,21 @@ impl Keyring {
         self.keys.iter().map(|key| key.fingerprint)
     }
 
+    /// What may be told of its keys, the active one first.
+    pub fn infos(&self) -> impl Iterator<Item = KeyInfo> {
+        self.keys.iter().map(|key| KeyInfo {
+            id: key.id.clone(),
+            fingerprint: key.fingerprint,
+            is_retiring: key.is_retiring,
+            retire_at: key.retire_at,
+        })
+    }
+
+    /// Whose keys these are, where [`Keyring::principal`] said so.
+    pub fn tenant(&self) -> Option<&str> {
+        self.principal.as_deref()
+    }
+
     /// How many keys are shorter than [`ADVISED_SECRET_BYTES`], for a warning at start.
     pub fn short_keys(&self) -> usize {
         self.keys.iter().filter(|key| key.short).count()
@@ -229,6 +258,7 @@ impl Key {
         if text != text.trim() || text.chars().any(char::is_control) {
             return Err(KeyringError::Malformed(position));
         }
+        let bytes = format.key_bytes(text, position)?;
         if bytes.len() < MIN_SECRET_BYTES {
             return Err(KeyringError::Short(position));
         }
@@ -239,6 +269,7 @@ impl Key {
         Ok(Self {
             id: config.id.map(Into::into),
             fingerprint: KeyFingerprint::of(&hmac_sha256),
+            is_retiring: config.retiring,
             retire_at: config.retire_at,
             short: bytes.len() < ADVISED_SECRET_BYTES,
             hmac_sha256,
@@ -257,10 +288,26 @@ impl Key {
         self.fingerprint
     }
 
+    pub(crate) fn is_retiring(&self) -> bool {
+        self.is_retiring
+    }
+
     /// The keyed state, computed once when the ring was built.
-        let bytes = format.key_bytes(text, position)?;
     pub(crate) fn hmac_sha256(&self) -> Hmac<Sha256> {
         self.hmac_sha256.clone()
+    }
+}
+
+impl KeyInfo {
+    /// Its id, or the first 8 digits of its fingerprint.
+    pub fn name(&self) -> String {
+        let digits = || hex::encode(&self.fingerprint.0).chars().take(8).collect();
+        self.id.as_deref().map_or_else(digits, str::to_owned)
+    }
+
+    /// Whether it is refused at `unix_secs`.
+    pub fn is_over(&self, unix_secs: i64) -> bool {
+        self.retire_at.is_some_and(|end| end <= unix_secs)
     }
 }
 
@@ -379,47 +426,6 @@ mod tests {
     }
 
     #[test]
-    fn ids_are_checked_and_the_first_key_is_active() {
-        let key = |id: &str, secret: &str| KeyConfig::new(secret).id(id);
-        let twice = [key("a", "0123456789abcdef"), key("a", "fedcba9876543210")];
-        assert_eq!(
-            Keyring::build(TEXT, twice).unwrap_err(),
-            KeyringError::DuplicateId(2)
-        );
-        for bad in ["", "a b", "é", &"x".repeat(65)] {
-            let one = [key(bad, "0123456789abcdef")];
-            assert_eq!(Keyring::build(TEXT, one).unwrap_err(), KeyringError::Id(1));
-        }
-        let retiring = [KeyConfig::new("0123456789abcdef").retiring()];
-        assert_eq!(
-            Keyring::build(TEXT, retiring).unwrap_err(),
-            KeyringError::NoActive
-        );
-    }
-
-    #[test]
-    fn a_key_is_dead_from_its_end_on() {
-        let ring = Keyring::build(
-            TEXT,
-            [
-                KeyConfig::new("0123456789abcdef"),
-                KeyConfig::new("fedcba9876543210").retire_at(100),
-            ],
-        )
-        .unwrap();
-        assert_eq!(ring.live(Arrival(99)).count(), 2);
-        assert_eq!(ring.live(Arrival(100)).count(), 1);
-    }
-
-    #[test]
-    fn debug_shows_no_secret() {
-        let canary = "canary-canary-canary";
-        let config = KeyConfig::new(canary).id("k1");
-        assert!(!format!("{config:?}").contains("canary"));
-        assert!(!format!("{:?}", build([canary]).unwrap()).contains("canary"));
-    }
-}
-    #[test]
     fn base64_secrets_are_their_bytes() {
         use KeyringError::{Blank, DuplicateSecret, Encoding, Malformed, Short};
         let format = SecretFormat::Base64 { prefix: "whsec_" };
@@ -459,3 +465,61 @@ mod tests {
         }
     }
 
+    #[test]
+    fn ids_are_checked_and_the_first_key_is_active() {
+        let key = |id: &str, secret: &str| KeyConfig::new(secret).id(id);
+        let twice = [key("a", "0123456789abcdef"), key("a", "fedcba9876543210")];
+        assert_eq!(
+            Keyring::build(TEXT, twice).unwrap_err(),
+            KeyringError::DuplicateId(2)
+        );
+        for bad in ["", "a b", "é", &"x".repeat(65)] {
+            let one = [key(bad, "0123456789abcdef")];
+            assert_eq!(Keyring::build(TEXT, one).unwrap_err(), KeyringError::Id(1));
+        }
+        let retiring = [KeyConfig::new("0123456789abcdef").retiring()];
+        assert_eq!(
+            Keyring::build(TEXT, retiring).unwrap_err(),
+            KeyringError::NoActive
+        );
+    }
+
+    #[test]
+    fn a_key_is_dead_from_its_end_on() {
+        let ring = Keyring::build(
+            TEXT,
+            [
+                KeyConfig::new("0123456789abcdef"),
+                KeyConfig::new("fedcba9876543210").retire_at(100),
+            ],
+        )
+        .unwrap();
+        assert_eq!(ring.live(Arrival(99)).count(), 2);
+        assert_eq!(ring.live(Arrival(100)).count(), 1);
+    }
+
+    #[test]
+    fn what_is_told_of_keys() {
+        let ring = Keyring::build(
+            TEXT,
+            [
+                KeyConfig::new("0123456789abcdef").id("new"),
+                KeyConfig::new("fedcba9876543210").retire_at(100),
+            ],
+        )
+        .unwrap();
+        let [new, old] = ring.infos().collect::<Vec<_>>().try_into().unwrap();
+        assert!(!new.is_retiring && !new.is_over(i64::MAX));
+        assert!(old.is_retiring && !old.is_over(99) && old.is_over(100));
+        assert_eq!(new.name(), "new");
+        assert_eq!(old.name(), old.fingerprint.to_string()[..8]);
+    }
+
+    #[test]
+    fn debug_shows_no_secret() {
+        let canary = "canary-canary-canary";
+        let config = KeyConfig::new(canary).id("k1");
+        assert!(!format!("{config:?}").contains("canary"));
+        assert!(!format!("{:?}", build([canary]).unwrap()).contains("canary"));
+    }
+}

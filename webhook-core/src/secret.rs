@@ -4,7 +4,7 @@ use std::fmt;
 
 use zeroize::Zeroizing;
 
-/// Secret bytes. Zeroised when dropped; prints as `Secret(..)`.
+/// Secret bytes. Zeroised when dropped; prints as `[redacted]`.
 #[derive(Clone)]
 pub struct Secret(Zeroizing<Vec<u8>>);
 
@@ -33,6 +33,6 @@ impl From<String> for Secret {
 
 impl fmt::Debug for Secret {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Secret(..)")
+        f.write_str("[redacted]")
     }
 }

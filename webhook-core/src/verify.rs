@@ -49,6 +49,7 @@ pub struct Verified<'h> {
 pub struct MatchedKey {
     id: Option<Arc<str>>,
     fingerprint: KeyFingerprint,
+    is_retiring: bool,
 }
 
 /// Why a delivery is not authentic, or not any more. The sender sees one generic answer for all
@@ -111,8 +112,8 @@ impl Verifier {
         max_body_bytes: usize,
     ) -> Result<Self, Rejection> {
         let Envelope {
-            timestamp,
             id,
+            timestamp,
             candidates,
             content,
         } = envelope;
@@ -140,10 +141,10 @@ impl Verifier {
         if lanes.is_empty() || kept.is_empty() {
             return Err(Rejection::UnknownKey);
         }
-        let mut segments = content.iter();
         // `Envelope::check`: what stands in the content is there.
         let signed_id = id.as_ref().map_or(&b""[..], |id| id.as_str().as_bytes());
         let stamp = timestamp.map_or(&b""[..], |stamp| stamp.text().as_bytes());
+        let mut segments = content.iter();
         for segment in segments.by_ref() {
             let bytes = match segment {
                 Segment::Body => break,
@@ -171,8 +172,8 @@ impl Verifier {
             max_body_bytes,
             freshness,
             signed_at: timestamp.map(|timestamp| timestamp.unix_secs()),
-        })
             signed_id: id,
+        })
     }
 
     /// Feed the next piece of the raw body.
@@ -235,8 +236,8 @@ impl Verifier {
             body: self.body.into_bytes(),
             principal: self.principal,
             signed_at: self.signed_at,
-        })
             signed_id: self.signed_id,
+        })
     }
 }
 
@@ -274,12 +275,12 @@ impl<'h> Verified<'h> {
     pub fn signed_at(&self) -> Option<i64> {
         self.signed_at
     }
-}
 
     /// The event id that was signed beside the body.
     pub fn signed_id(&self) -> Option<&EventId> {
         self.signed_id.as_ref()
     }
+}
 
 impl MatchedKey {
     /// Its id, where it has one.
@@ -290,6 +291,11 @@ impl MatchedKey {
     /// Its fingerprint.
     pub fn fingerprint(&self) -> KeyFingerprint {
         self.fingerprint
+    }
+
+    /// Whether it only verifies: its traffic should be falling.
+    pub fn is_retiring(&self) -> bool {
+        self.is_retiring
     }
 }
 
@@ -330,6 +336,7 @@ impl Lane {
             key: MatchedKey {
                 id: key.id().cloned(),
                 fingerprint: key.fingerprint(),
+                is_retiring: key.is_retiring(),
             },
             mac: key.hmac_sha256(),
         }

@@ -12,7 +12,8 @@ use webhook_core::{
 use crate::backoff::Backoff;
 use crate::handlers::Handlers;
 use crate::keys::KeyStore;
-use crate::policy::{OnFailure, Unlisted};
+use crate::policy::{OnFailure, QuarantinePolicy, Unlisted};
+use crate::telemetry::Meters;
 
 /// An endpoint after `build()`.
 pub(crate) struct Built<C> {
@@ -20,6 +21,7 @@ pub(crate) struct Built<C> {
     pub(crate) path: String,
     pub(crate) provider: Arc<dyn DynProvider>,
     pub(crate) keys: KeyStore,
+    pub(crate) meters: Meters,
     pub(crate) scope: ClaimScope,
     pub(crate) secret_is_shared: bool,
     pub(crate) window: Window,

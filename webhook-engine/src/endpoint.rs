@@ -12,9 +12,11 @@ use webhook_core::{
 use crate::backoff::Backoff;
 use crate::built::{Built, Erase, Erased};
 use crate::config::ConfigError;
-use crate::keys::Keys;
-use crate::policy::{OnFailure, Repeats, Unlisted};
+use crate::handlers::Handlers;
+use crate::keys::{KeyStore, Keys};
+use crate::policy::{OnFailure, QuarantinePolicy, Repeats, Unlisted};
 use crate::retention;
+use crate::telemetry::Meters;
 
 /// An endpoint: where a provider's deliveries arrive, with what keys, and who handles them.
 ///
@@ -259,8 +261,15 @@ impl<P: Provider, C: Send + 'static> Endpoint<P, C> {
             ));
         }
         let keys = keys
-            .load(spec.secret())
+            .load(&name, spec.secret())
             .map_err(|error| fault(error.to_string()))?;
+        if matches!(&keys, KeyStore::Source(lookup) if lookup.reads_header())
+            && path.contains("{tenant}")
+        {
+            return Err(fault(
+                "the path and a header both name the tenant: leave one out".to_owned(),
+            ));
+        }
         let lease = settings.lease.unwrap_or(Duration::from_secs(30));
         let max_transaction = settings
             .max_transaction
@@ -275,7 +284,10 @@ impl<P: Provider, C: Send + 'static> Endpoint<P, C> {
         let (completed_payloads, other_payloads) = settings
             .payloads
             .unwrap_or((Duration::from_hours(7 * 24), Duration::from_hours(30 * 24)));
+        let by_tenant = matches!(keys, KeyStore::Source(_));
+        let is_ordered = settings.ordered_by.is_some();
         let built = Built {
+            meters: Meters::new(name.clone(), spec.name(), by_tenant),
             scope: ClaimScope::new(name.clone())
                 .repeats_run(settings.repeats == Some(Repeats::Run))
                 .secret_is_shared(settings.secret_is_shared)

@@ -1,16 +1,11 @@
 //! The gates before the body: bounds, media, envelope, time, keys. Nothing is read or stored here.
 
-use std::time::Duration;
-
 use webhook_core::ledger::Ledger;
-use webhook_core::{Freshness, Head, Judged, KeyFault, KeyQuery, Outcome, Rejection, Verifier};
+use webhook_core::{Freshness, Head, Judged, KeyFault, Outcome, Rejection, Verifier};
 
 use crate::keys::KeyStore;
 use crate::response::Reception;
 use crate::shared::{Evidence, Site};
-
-/// Longest look-up of a tenant's keys.
-const KEY_LOOKUP: Duration = Duration::from_secs(1);
 
 /// Judge `head`; the verifier for its body, or the refusal.
 pub(crate) async fn admit<L: Ledger>(
@@ -52,15 +47,12 @@ pub(crate) async fn admit<L: Ledger>(
         }
     }
     let keys = match &built.keys {
-        KeyStore::Fixed(keys) => keys.clone(),
-        KeyStore::Source(source) => {
-            let found = tokio::time::timeout(KEY_LOOKUP, source.keys(KeyQuery::new(tenant))).await;
-            match found {
-                Ok(Ok(keys)) => keys,
-                Ok(Err(KeyFault::Unknown)) => return refuse(Outcome::UnknownKey),
-                Ok(Err(_)) | Err(_) => return refuse(Outcome::KeysUnavailable),
-            }
-        }
+        KeyStore::Listed(listed) => listed.current(),
+        KeyStore::Source(lookup) => match lookup.keys(head, tenant).await {
+            Ok(keys) => keys,
+            Err(KeyFault::Unknown) => return refuse(Outcome::UnknownKey),
+            Err(_) => return refuse(Outcome::KeysUnavailable),
+        },
     };
     judged.keyed(&keys, now, cap).map_err(Reception::rejected)
 }

@@ -9,7 +9,7 @@ use webhook_core::{Head, Outcome, Rejection, Verified, Verifier};
 use crate::budget::Budget;
 use crate::response::Reception;
 use crate::shared::Site;
-use crate::{gate, receive, telemetry};
+use crate::{gate, receive};
 
 /// An endpoint for an HTTP adapter: `admit` the head, feed the body, `receive` what was verified,
 /// and `observe` the answer.
@@ -82,14 +82,10 @@ impl<L: Ledger> EndpointHandle<L> {
         span.record("status", reception.response.status);
         if let Some(rejection) = &reception.rejection {
             span.record("reason", tracing::field::display(rejection));
-            telemetry::outside_window(self.name(), rejection);
+            self.0.built().meters.outside_window(rejection);
         }
-        telemetry::delivery(
-            self.name(),
-            self.provider(),
-            reception.outcome,
-            began.elapsed(),
-        );
+        let meters = &self.0.built().meters;
+        meters.delivery(reception.outcome, began.elapsed());
     }
 }
 

@@ -68,7 +68,9 @@ async fn attempt<L: Ledger>(site: &Site<L>, event: NewEvent, deadline: Instant) 
         .await;
     let settled = lender.settle(ended, canonical).await;
     let name = handler.spec().name;
-    telemetry::attempt(&built.name, name, settled.label(), started.elapsed());
+    built
+        .meters
+        .attempt(name, settled.label(), started.elapsed());
     match settled {
         Settled::Completed(reply) => (Outcome::Completed, Some(reply)),
         Settled::Failed(error) if error.disposition() == Disposition::Ignore => {

@@ -1,43 +1,56 @@
 //! Where an endpoint's keys come from: literals, environment, mounted files, or a source of tenants.
+//!
+//! | module | is |
+//! | --- | --- |
+//! | `part` | one setting read into key configurations |
+//! | `listed` | the keyring in use, and what a change of its files must go through |
+//! | `reload` | rounds over all endpoints: files read again, keys past their end reported |
+//! | `lookup` | a source behind a bounded cache |
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use webhook_core::{KeyConfig, KeySource, Keyring, KeyringError, SecretFormat};
-use zeroize::Zeroizing;
 
-/// The keys of an endpoint, named by the setting they come from. Read once, by `build()`.
+mod listed;
+mod lookup;
+mod part;
+mod recent;
+mod reload;
+
+pub use lookup::Lookups;
+
+pub(crate) use listed::Listed;
+pub(crate) use lookup::Lookup;
+pub(crate) use reload::{Reload, keep_up, registration, reload, warn_of_short_keys};
+
+use part::{Form, Part};
+
+/// The keys of an endpoint, named by the setting they come from.
 ///
-/// The first key signs and verifies, the others only verify.
+/// The first key signs and verifies, the others only verify. Variables are read once, by `build()`: nobody
+/// can change the environment of a running process. Files are read again every two seconds; see
+/// [`Keys::file`].
 #[derive(Debug, Clone)]
 pub struct Keys(Origin);
 
 #[derive(Debug, Clone)]
 enum Origin {
-    Listed {
-        parts: Vec<Part>,
-        tenant: Option<Arc<str>>,
+    Listed(Listing),
+    Source {
+        source: Arc<dyn KeySource>,
+        header: Option<String>,
+        lookups: Lookups,
     },
-    Source(Arc<dyn KeySource>),
-    /// Something was asked of a source that only listed keys can do.
+    /// Something was asked of one kind that only the other can do.
     Misused(&'static str),
 }
 
+/// Settings that together are one keyring.
 #[derive(Debug, Clone)]
-enum Part {
-    Env { var: String, form: Form },
-    File { path: PathBuf, retiring: bool },
-    Literal(KeyConfig),
-}
-
-#[derive(Debug, Clone, Copy)]
-enum Form {
-    /// One secret.
-    One { retiring: bool },
-    /// Secrets, comma separated.
-    List,
-    /// `kid=secret`, comma separated.
-    Named,
+struct Listing {
+    parts: Vec<Part>,
+    tenant: Option<Arc<str>>,
 }
 
 /// Why keys cannot be had. Names the setting, never the secret.
@@ -56,12 +69,36 @@ enum Cause {
     NotText,
     #[error("the file cannot be read ({0})")]
     Unreadable(std::io::ErrorKind),
+    #[error("a file takes too long to be read")]
+    Hangs,
+    #[error("it is no regular file")]
+    NotAFile,
+    #[error("the file is longer than {} bytes", part::MAX_FILE_BYTES)]
+    TooLong,
+    #[error("the directory holds more than {} entries", part::MAX_ENTRIES)]
+    TooMany,
+    #[error("the file's name is not UTF-8")]
+    NotAName,
+    #[error("it is not the Unix second, in digits, from which on a key is refused")]
+    NotATime,
+    #[error("there is no key of that name beside it")]
+    NoSuchKey,
     #[error("element {0} is not `kid=secret`")]
     Unnamed(usize),
     #[error("a source of tenants has no keyring of its own")]
     NoKeyring,
     #[error("`{0}` does nothing for a source of tenants: its keyrings say it themselves")]
-    Misused(&'static str),
+    NotForSources(&'static str),
+    #[error("`{0}` is for a source of tenants")]
+    OnlyForSources(&'static str),
+    #[error("`{0}` is no header name")]
+    NoHeader(String),
+    #[error("a bound of look-ups is zero")]
+    Zero,
+    #[error("endpoint `{0}` has the same secret")]
+    Shared(Arc<str>),
+    #[error("the keys cannot be registered: {0}")]
+    Ledger(String),
     #[error(transparent)]
     Keyring(#[from] KeyringError),
 }
@@ -69,8 +106,8 @@ enum Cause {
 /// What a built endpoint verifies with.
 #[derive(Debug, Clone)]
 pub(crate) enum KeyStore {
-    Fixed(Arc<Keyring>),
-    Source(Arc<dyn KeySource>),
+    Listed(Arc<Listed>),
+    Source(Arc<Lookup>),
 }
 
 impl Keys {
@@ -94,40 +131,84 @@ impl Keys {
         Self::of_env(var, Form::Named)
     }
 
-    /// One secret in a mounted file. A single trailing newline is not part of it.
+    /// One secret in a mounted file of at most 16 KiB. A single trailing newline is not part of it.
+    ///
+    /// Files are read again every two seconds while the engine runs, by content: swapped symbolic links
+    /// and every kind of mount are seen. A change is adopted once it was read twice alike, so that a half-written
+    /// file never is. What cannot be read or used changes nothing: the last good keys stay, and it is
+    /// said in the log and in `webhook_key_reloads_total{result="refused"}`.
     pub fn file(path: impl Into<PathBuf>) -> Self {
         Self::parts([Part::File {
+            path: path.into(),
+            id: None,
+            retiring: false,
+        }])
+    }
+
+    /// The same with a key id, for grammars that carry one.
+    pub fn file_named(id: impl Into<String>, path: impl Into<PathBuf>) -> Self {
+        Self::parts([Part::File {
+            path: path.into(),
+            id: Some(id.into()),
+            retiring: false,
+        }])
+    }
+
+    /// A mounted directory of secrets, each in a file named by its key id; read again as [`Keys::file`] is.
+    ///
+    /// The Unix second in `ID.retire_at` says from when on the key `ID` is refused. Such a key only verifies; of the others
+    /// the last by name, in the order of bytes, is the active one. Names that begin with `.` and directories are
+    /// passed over, as mounts of Kubernetes have them; every other name must be a key id.
+    pub fn directory(path: impl Into<PathBuf>) -> Self {
+        Self::parts([Part::Directory {
             path: path.into(),
             retiring: false,
         }])
     }
 
-    /// A keyring per tenant, looked up for each delivery.
+    /// A keyring per tenant, behind a bounded cache: see [`Lookups`] for its bounds and [`Keys::lookups`] to
+    /// change them.
+    ///
+    /// The tenant is what stands for `{tenant}` in the endpoint's path, or in the header that
+    /// [`Keys::tenant_header`] names: 1 to 255 bytes without control characters, or there is no such tenant.
+    /// Never the body: whose event it is, its key says ([`Keyring::principal`]; where a source leaves
+    /// that out, the tenant's name), and a body that names another account is refused.
     pub fn source(source: impl KeySource) -> Self {
-        Self(Origin::Source(Arc::new(source)))
+        Self(Origin::Source {
+            source: Arc::new(source),
+            header: None,
+            lookups: Lookups::default(),
+        })
+    }
+
+    /// Read the tenant from this request header instead of the path. Only for a source: else a fault in `build()`.
+    ///
+    /// The header is not signed; it chooses which keys are tried and nothing else. Twice in a request, or
+    /// not visible ASCII, is refused.
+    #[must_use]
+    pub fn tenant_header(mut self, name: impl Into<String>) -> Self {
+        if let Origin::Source { header, .. } = &mut self.0 {
+            *header = Some(name.into());
+            return self;
+        }
+        Self(Origin::Misused("tenant_header"))
+    }
+
+    /// Other bounds for look-ups. Only for a source: else a fault in `build()`.
+    #[must_use]
+    pub fn lookups(mut self, bounds: Lookups) -> Self {
+        if let Origin::Source { lookups, .. } = &mut self.0 {
+            *lookups = bounds;
+            return self;
+        }
+        Self(Origin::Misused("lookups"))
     }
 
     /// Verify with those keys too, sign with none of them. Not for a source, nor with one: a fault in `build()`.
     #[must_use]
     pub fn retiring(mut self, others: Self) -> Self {
-        if let (Origin::Listed { parts, .. }, Origin::Listed { parts: more, .. }) =
-            (&mut self.0, others.0)
-        {
-            parts.extend(more.into_iter().map(|part| match part {
-                Part::Env {
-                    var,
-                    form: Form::One { .. },
-                } => Part::Env {
-                    var,
-                    form: Form::One { retiring: true },
-                },
-                Part::File { path, .. } => Part::File {
-                    path,
-                    retiring: true,
-                },
-                Part::Literal(key) => Part::Literal(key.retiring()),
-                listed @ Part::Env { .. } => listed,
-            }));
+        if let (Origin::Listed(own), Origin::Listed(more)) = (&mut self.0, others.0) {
+            own.parts.extend(more.parts.into_iter().map(Part::retiring));
             return self;
         }
         Self(Origin::Misused("retiring"))
@@ -136,7 +217,7 @@ impl Keys {
     /// Say whose keys these are: the tenant of every event they verify. Not for a source: a fault in `build()`.
     #[must_use]
     pub fn tenant(mut self, name: impl Into<Arc<str>>) -> Self {
-        if let Origin::Listed { tenant, .. } = &mut self.0 {
+        if let Origin::Listed(Listing { tenant, .. }) = &mut self.0 {
             *tenant = Some(name.into());
             return self;
         }
@@ -149,12 +230,9 @@ impl Keys {
     ///
     /// As in `build()`; also for a source, which has none of its own.
     pub fn keyring(self, format: SecretFormat) -> Result<Arc<Keyring>, KeysError> {
-        match self.load(format)? {
-            KeyStore::Fixed(ring) => Ok(ring),
-            KeyStore::Source(_) => Err(KeysError {
-                setting: "key source".to_owned(),
-                cause: Cause::NoKeyring,
-            }),
+        match self.load("", format)? {
+            KeyStore::Listed(listed) => Ok(listed.current()),
+            KeyStore::Source(_) => Err(Cause::NoKeyring.at("key source")),
         }
     }
 
@@ -166,99 +244,68 @@ impl Keys {
     }
 
     fn parts(parts: impl IntoIterator<Item = Part>) -> Self {
-        Self(Origin::Listed {
+        Self(Origin::Listed(Listing {
             parts: parts.into_iter().collect(),
             tenant: None,
+        }))
+    }
+
+    /// What `endpoint` verifies with.
+    pub(crate) fn load(self, endpoint: &str, format: SecretFormat) -> Result<KeyStore, KeysError> {
+        match self.0 {
+            Origin::Listed(listing) => {
+                let listed = Listed::new(listing, format)?;
+                Ok(KeyStore::Listed(Arc::new(listed)))
+            }
+            Origin::Source {
+                source,
+                header,
+                lookups,
+            } => Lookup::new(endpoint, source, header, lookups)
+                .map(|lookup| KeyStore::Source(Arc::new(lookup)))
+                .map_err(|cause| cause.at("key source")),
+            Origin::Misused(what @ ("retiring" | "tenant")) => {
+                Err(Cause::NotForSources(what).at("key source"))
+            }
+            Origin::Misused(what) => Err(Cause::OnlyForSources(what).at("keys")),
+        }
+    }
+}
+
+impl Listing {
+    /// Read every setting anew.
+    fn read(&self, format: SecretFormat) -> Result<Keyring, KeysError> {
+        let mut configs = Vec::new();
+        for part in &self.parts {
+            part.read(configs.is_empty(), &mut configs)?;
+        }
+        let ring = Keyring::build(format, configs)
+            .map_err(|error| Cause::from(error).at(self.to_string()))?;
+        Ok(match &self.tenant {
+            Some(tenant) => ring.principal(tenant.clone()),
+            None => ring,
         })
     }
 
-    pub(crate) fn load(self, format: SecretFormat) -> Result<KeyStore, KeysError> {
-        let (parts, tenant) = match self.0 {
-            Origin::Source(source) => return Ok(KeyStore::Source(source)),
-            Origin::Misused(what) => {
-                return Err(KeysError {
-                    setting: "key source".to_owned(),
-                    cause: Cause::Misused(what),
-                });
-            }
-            Origin::Listed { parts, tenant } => (parts, tenant),
-        };
-        let setting = parts
-            .iter()
-            .map(Part::setting)
-            .collect::<Vec<_>>()
-            .join(" + ");
-        let mut configs = Vec::new();
-        for part in parts {
-            let name = part.setting();
-            part.read(configs.is_empty(), &mut configs)
-                .map_err(|cause| KeysError {
-                    setting: name,
-                    cause,
-                })?;
-        }
-        let ring = Keyring::build(format, configs).map_err(|error| KeysError {
-            setting,
-            cause: error.into(),
-        })?;
-        Ok(KeyStore::Fixed(Arc::new(match tenant {
-            Some(tenant) => ring.principal(tenant),
-            None => ring,
-        })))
+    fn may_change(&self) -> bool {
+        self.parts.iter().any(Part::may_change)
     }
 }
 
-impl Part {
-    fn setting(&self) -> String {
-        match self {
-            Self::Env { var, .. } => format!("environment variable {var}"),
-            Self::File { path, .. } => format!("file {}", path.display()),
-            Self::Literal(_) => "keys given in code".to_owned(),
-        }
-    }
-
-    fn read(self, first: bool, into: &mut Vec<KeyConfig>) -> Result<(), Cause> {
-        match self {
-            Self::Literal(key) => into.push(key),
-            Self::File { path, retiring } => {
-                let text = std::fs::read(path).map_err(|error| Cause::Unreadable(error.kind()))?;
-                let text = Zeroizing::new(text);
-                let secret = text.strip_suffix(b"\n").unwrap_or(&text);
-                let secret = secret.strip_suffix(b"\r").unwrap_or(secret);
-                into.push(role(
-                    KeyConfig::new(webhook_core::Secret::new(secret)),
-                    !retiring,
-                ));
-            }
-            Self::Env { var, form } => {
-                let text = Zeroizing::new(std::env::var(var).map_err(|error| match error {
-                    std::env::VarError::NotPresent => Cause::Unset,
-                    std::env::VarError::NotUnicode(_) => Cause::NotText,
-                })?);
-                match form {
-                    Form::One { retiring } => into.push(role(KeyConfig::new(&**text), !retiring)),
-                    Form::List => {
-                        for (index, secret) in text.split(',').enumerate() {
-                            into.push(role(KeyConfig::new(secret), first && index == 0));
-                        }
-                    }
-                    Form::Named => {
-                        for (index, element) in text.split(',').enumerate() {
-                            let position = index.saturating_add(1);
-                            let (id, secret) =
-                                element.split_once('=').ok_or(Cause::Unnamed(position))?;
-                            into.push(role(KeyConfig::new(secret).id(id), first && index == 0));
-                        }
-                    }
-                }
-            }
-        }
-        Ok(())
+impl std::fmt::Display for Listing {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let settings: Vec<String> = self.parts.iter().map(ToString::to_string).collect();
+        f.write_str(&settings.join(" + "))
     }
 }
 
-fn role(key: KeyConfig, active: bool) -> KeyConfig {
-    if active { key } else { key.retiring() }
+impl Cause {
+    fn at(self, setting: impl Into<String>) -> KeysError {
+        KeysError {
+            setting: setting.into(),
+            cause: self,
+        }
+    }
 }
 
 #[cfg(test)]
@@ -267,8 +314,39 @@ mod tests {
 
     const TEXT: SecretFormat = SecretFormat::Text { prefix: "whsec_" };
 
+    /// A directory for one test.
+    pub(super) struct Dir(PathBuf);
+
+    impl Dir {
+        pub(super) fn new(name: &str) -> Self {
+            let name = format!("webhook-keys-{name}-{}", std::process::id());
+            let path = std::env::temp_dir().join(name);
+            let _ = std::fs::remove_dir_all(&path);
+            std::fs::create_dir(&path).unwrap();
+            Self(path)
+        }
+
+        pub(super) fn path(&self, name: &str) -> PathBuf {
+            self.0.join(name)
+        }
+
+        pub(super) fn write(&self, name: &str, text: &str) {
+            std::fs::write(self.path(name), text).unwrap();
+        }
+
+        pub(super) fn remove(&self, name: &str) {
+            std::fs::remove_file(self.path(name)).unwrap();
+        }
+    }
+
+    impl Drop for Dir {
+        fn drop(&mut self) {
+            let _ = std::fs::remove_dir_all(&self.0);
+        }
+    }
+
     fn fault(keys: Keys) -> String {
-        keys.load(TEXT).unwrap_err().to_string()
+        keys.keyring(TEXT).unwrap_err().to_string()
     }
 
     #[test]
@@ -283,30 +361,23 @@ mod tests {
     }
 
     #[test]
-    fn one_trailing_newline_of_a_file_is_trimmed_and_no_more() {
-        let path = std::env::temp_dir().join(format!("webhook-keys-{}", std::process::id()));
-        for (text, good) in [
-            ("0123456789abcdef", true),
-            ("0123456789abcdef\n", true),
-            ("0123456789abcdef\r\n", true),
-            ("0123456789abcdef\n\n", false),
-            ("\n", false),
-            ("", false),
-        ] {
-            std::fs::write(&path, text).unwrap();
-            assert_eq!(Keys::file(&path).load(TEXT).is_ok(), good, "{text:?}");
-        }
-        std::fs::remove_file(path).unwrap();
+    fn what_is_for_sources_is_not_for_lists() {
+        let list = || Keys::new([KeyConfig::new("0123456789abcdef")]);
+        let told = fault(list().tenant_header("x-tenant"));
+        assert_eq!(told, "keys: `tenant_header` is for a source of tenants");
+        let told = fault(list().lookups(Lookups::default()));
+        assert_eq!(told, "keys: `lookups` is for a source of tenants");
     }
 
     #[test]
     fn others_are_retiring_and_tenants_are_kept() {
-        let keys = Keys::new([KeyConfig::new("0123456789abcdef")])
+        let ring = Keys::new([KeyConfig::new("0123456789abcdef")])
             .retiring(Keys::new([KeyConfig::new("fedcba9876543210")]))
-            .tenant("acme");
-        let Ok(KeyStore::Fixed(ring)) = keys.load(TEXT) else {
-            panic!()
-        };
-        assert_eq!(ring.fingerprints().count(), 2);
+            .tenant("acme")
+            .keyring(TEXT)
+            .unwrap();
+        let retiring: Vec<bool> = ring.infos().map(|key| key.is_retiring).collect();
+        assert_eq!(retiring, [false, true]);
+        assert_eq!(ring.tenant(), Some("acme"));
     }
 }

@@ -33,7 +33,7 @@ pub use clock::SystemClock;
 pub use config::{ConfigError, StartError};
 pub use endpoint::Endpoint;
 pub use handle::EndpointHandle;
-pub use keys::{Keys, KeysError};
+pub use keys::{Keys, KeysError, Lookups};
 pub use operator::{Operator, Report};
 pub use policy::{OnFailure, Repeats, Unlisted};
 pub use response::{Reception, Response};

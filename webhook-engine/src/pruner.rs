@@ -45,7 +45,9 @@ pub(crate) async fn prune<L: Ledger>(shared: Arc<Shared<L>>, served: Arc<Served<
 
 fn retention<C>(built: &Built<C>) -> Retention {
     let (live_keys, identities) = match (&built.keys, built.identities) {
-        (KeyStore::Fixed(ring), identities) => (ring.fingerprints().collect(), identities),
+        (KeyStore::Listed(listed), identities) => {
+            (listed.current().fingerprints().collect(), identities)
+        }
         // The keys of a source cannot be listed, so that none is ever known to be gone.
         (KeyStore::Source(_), IdentityRetention::WhileKeysLive(_)) => {
             (Vec::new(), IdentityRetention::Forever)

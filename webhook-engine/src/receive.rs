@@ -32,7 +32,9 @@ pub(crate) async fn receive<L: Ledger>(site: &Site<L>, verified: Verified<'_>) -
     let skew = verified
         .signed_at()
         .map(|then| shared.now().unix_secs().saturating_sub(then));
-    telemetry::verified(&built.name, verified.key(), skew, verified.body().len());
+    built
+        .meters
+        .verified(verified.key(), skew, verified.body().len());
     let span = tracing::Span::current();
     span.record("key_id", key_id);
     match built.provider.handshake(&verified) {

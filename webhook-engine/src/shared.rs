@@ -13,6 +13,7 @@ use webhook_core::{Arrival, ClaimKey, Clock, DataMap, Outcome};
 
 use crate::budget::Budget;
 use crate::built::Built;
+use crate::keys::Reload;
 use crate::response::Reception;
 use crate::runtime::Runtimes;
 
@@ -28,6 +29,7 @@ pub(crate) struct Shared<L: Ledger> {
     /// Free places for those of workers: neither mode can take the other's connections.
     pub(crate) worker_places: Arc<Semaphore>,
     pub(crate) single_flight: SingleFlight,
+    pub(crate) reload: Reload,
     pub(crate) runtimes: OnceLock<Runtimes>,
     pub(crate) life: Life,
 }

@@ -7,8 +7,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use tokio::sync::{Notify, Semaphore};
-use webhook_core::bounds::ADVISED_SECRET_BYTES;
-use webhook_core::ledger::{Ledger, RegisteredEndpoint, Registration};
+use webhook_core::ledger::Ledger;
 use webhook_core::{Clock, DataMap, Provider};
 
 use crate::budget::Budget;
@@ -17,7 +16,7 @@ use crate::clock::SystemClock;
 use crate::config::{ConfigError, StartError};
 use crate::endpoint::Endpoint;
 use crate::handle::EndpointHandle;
-use crate::keys::KeyStore;
+use crate::keys::{self, KeyStore, KeysError};
 use crate::operator::{Operator, Report};
 use crate::runtime::Runtimes;
 use crate::shared::{Evidence, Life, Served, Shared, SingleFlight, Site};
@@ -143,6 +142,7 @@ impl<L: Ledger> Builder<L> {
                 inline_places: Arc::new(Semaphore::new(inline)),
                 worker_places: Arc::new(Semaphore::new(places.saturating_sub(inline))),
                 single_flight: SingleFlight::default(),
+                reload: keys::Reload::default(),
                 runtimes: OnceLock::new(),
                 life: life.clone(),
             }),
@@ -179,26 +179,16 @@ impl<L: Ledger> Webhooks<L> {
 
     async fn try_start(&self) -> Result<(), StartError> {
         let shared = &self.shared;
-        let registered = shared.endpoints.iter().map(|served| {
-            let built = &served.built;
-            let keys = match &built.keys {
-                KeyStore::Fixed(keys) => {
-                    if keys.short_keys() > 0 {
-                        tracing::warn!(
-                            endpoint = %built.name,
-                            "a secret is shorter than the advised {ADVISED_SECRET_BYTES} bytes"
-                        );
-                    }
-                    keys.fingerprints().collect()
-                }
-                KeyStore::Source(_) => Vec::new(),
-            };
-            RegisteredEndpoint::new(built.name.clone(), keys, built.secret_is_shared)
-        });
+        for served in &shared.endpoints {
+            if let KeyStore::Listed(listed) = &served.built.keys {
+                keys::warn_of_short_keys(&served.built.name, &listed.current());
+            }
+        }
+        let registration = keys::registration(shared, None);
         let notices = shared
             .ledger
             // The machine's clock: one that the application brings may be a test's.
-            .prepare(Registration::new(registered.collect()).clock(Arc::new(SystemClock)))
+            .prepare(registration.clock(Arc::new(SystemClock)))
             .await?;
         for notice in notices {
             tracing::warn!(%notice, "the ledger has something to say");
@@ -212,6 +202,10 @@ impl<L: Ledger> Webhooks<L> {
             worker::start(shared, served);
         }
         worker::listen(shared);
+        if let Some(runtimes) = shared.runtimes.get() {
+            let keep_up = keys::keep_up(shared.clone());
+            shared.life.work.spawn_on(keep_up, runtimes.control());
+        }
         Ok(())
     }
 
@@ -249,6 +243,16 @@ impl<L: Ledger> Webhooks<L> {
         })
     }
 
+    /// Read mounted keys again, now, and use what stands there: whoever calls says that it is whole. For
+    /// a signal handler; without it the files are read every two seconds. Before `start()` it does nothing.
+    ///
+    /// # Errors
+    ///
+    /// The first endpoint's whose keys cannot be used. Its last good ones stay in use.
+    pub async fn reload_keys(&self) -> Result<(), KeysError> {
+        keys::reload(&self.shared).await
+    }
+
     /// Look at the store as `start()` does, for a readiness probe.
     pub async fn doctor(&self) -> Report {
         Report::of(&self.shared.ledger, Arc::new(SystemClock)).await
@@ -283,10 +287,10 @@ fn check_together<C>(endpoints: &[Built<C>]) -> Result<(), ConfigError> {
                 format!("path `{}` is endpoint `{other}`'s", built.path),
             ));
         }
-        let KeyStore::Fixed(ring) = &built.keys else {
+        let KeyStore::Listed(listed) = &built.keys else {
             continue;
         };
-        for fingerprint in ring.fingerprints() {
+        for fingerprint in listed.current().fingerprints() {
             let Some((other, shared)) =
                 keys.insert(fingerprint, (&built.name, built.secret_is_shared))
             else {

@@ -179,12 +179,10 @@ async fn run<L: Ledger>(
         .run(handler, &claimed, built.run_limits(), stop)
         .await;
     let settled = lender.settle(ended, canonical).await;
-    telemetry::attempt(
-        &built.name,
-        handler.spec().name,
-        settled.label(),
-        began.elapsed(),
-    );
+    let took = began.elapsed();
+    built
+        .meters
+        .attempt(handler.spec().name, settled.label(), took);
     record(
         shared,
         built,

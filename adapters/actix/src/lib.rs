@@ -10,8 +10,8 @@ mod webhooks;
 pub use webhook_core::*;
 pub use webhook_derive::webhook;
 pub use webhook_engine::{
-    ConfigError, Endpoint, Keys, KeysError, OnFailure, Operator, Repeats, Report, StartError,
-    SystemClock, Unlisted, describe_metrics,
+    ConfigError, Endpoint, Keys, KeysError, Lookups, OnFailure, Operator, QuarantinePolicy,
+    Repeats, Report, StartError, SystemClock, Unlisted, describe_metrics,
 };
 
 pub use webhooks::{Builder, Webhooks};

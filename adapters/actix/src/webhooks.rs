@@ -6,7 +6,7 @@ use std::time::Duration;
 use actix_web::dev::Server;
 use webhook_core::ledger::Ledger;
 use webhook_core::{Clock, Provider};
-use webhook_engine::{ConfigError, Endpoint, Operator, Report, StartError};
+use webhook_engine::{ConfigError, Endpoint, KeysError, Operator, Report, StartError};
 
 /// The endpoints of one process on one ledger. Cheap to clone; all clones are one engine.
 ///
@@ -55,6 +55,16 @@ impl<L: Ledger> Webhooks<L> {
     /// The same with another grace period.
     pub async fn shutdown_within(&self, grace: Duration) {
         self.0.shutdown_within(grace).await;
+    }
+
+    /// Read mounted keys again, now, and use what stands there: whoever calls says that it is whole. For
+    /// a signal handler; without it the files are read every two seconds.
+    ///
+    /// # Errors
+    ///
+    /// The first endpoint's whose keys cannot be used. Its last good ones stay in use.
+    pub async fn reload_keys(&self) -> Result<(), KeysError> {
+        self.0.reload_keys().await
     }
 
     /// Look at the store as `start()` does, for a readiness probe.
