@@ -1,5 +1,6 @@
 //! What both stores read and write in the same way.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -261,10 +262,16 @@ pub(crate) fn millis(duration: Duration) -> i64 {
     i64::try_from(whole).unwrap_or(i64::MAX).min(TEN_YEARS)
 }
 
-/// At most 500 bytes, cut between characters.
-pub(crate) fn cut(text: &str) -> &str {
+/// At most 500 bytes, cut between characters. PostgreSQL holds no NUL in text, so that a handler's words
+/// with one in them would keep its failure from being recorded.
+pub(crate) fn cut(text: &str) -> Cow<'_, str> {
     let end = text.floor_char_boundary(MAX_ERROR_BYTES);
-    text.get(..end).unwrap_or_default()
+    let text = text.get(..end).unwrap_or_default();
+    if text.contains('\0') {
+        Cow::Owned(text.replace('\0', " "))
+    } else {
+        Cow::Borrowed(text)
+    }
 }
 
 /// The reply's columns; nothing is stored of an empty one.
@@ -321,5 +328,6 @@ mod tests {
         assert_eq!(cut("short"), "short");
         let long = format!("{}é{}", "x".repeat(499), "y".repeat(9));
         assert_eq!(cut(&long), "x".repeat(499));
+        assert_eq!(cut("a\0b"), "a b");
     }
 }

@@ -417,8 +417,8 @@ pub async fn nul_and_controls_are_no_obstacle<S: Store>(store: Arc<S>) {
     let escaped = Post::new("2").content(controls.as_str()).strict();
     assert_eq!(claim(&ledger, escaped.clone()).await, Claim::Stored);
     let taken = ledger.take(want()).await.unwrap().events;
-    let payloads: Vec<_> = taken.iter().map(|leased| &leased.event.payload).collect();
-    assert_eq!(payloads, [&bytes, &escaped.payload()]);
+    assert_eq!(taken[0].event.payload, bytes);
+    assert_eq!(taken[1].event.payload, escaped.payload());
 
     let mut failure = failure(Next::Dead {
         quiet: Duration::ZERO,

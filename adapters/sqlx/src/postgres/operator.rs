@@ -67,6 +67,15 @@ pub(super) async fn find(
     conn: &mut PgConnection,
     what: &Search,
 ) -> Result<Vec<Found>, sqlx::Error> {
+    // Text with a NUL cannot be asked for, and is nowhere.
+    let texts = [
+        what.endpoint.as_deref(),
+        what.event_type.as_deref(),
+        what.event_id.as_deref(),
+    ];
+    if texts.into_iter().flatten().any(|text| text.contains('\0')) {
+        return Ok(Vec::new());
+    }
     let mut query: QueryBuilder<Postgres> = QueryBuilder::new(FIND);
     if let Some(endpoint) = &what.endpoint {
         query
