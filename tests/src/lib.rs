@@ -9,8 +9,13 @@
 )]
 
 pub mod app;
+pub mod faults;
+pub mod process;
+pub mod proxy;
+pub mod sources;
 pub mod stores;
 pub mod torture;
+pub mod victim;
 pub mod wire;
 
 /// Run generic tests on both stores, each under the store's name.

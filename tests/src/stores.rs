@@ -12,6 +12,8 @@ use webhook_sqlx::{PostgresLedger, SqliteLedger};
 pub trait Store: Send + Sync + 'static {
     /// The ledger on it.
     type Ledger: Ledger<Conn: Effects>;
+    /// Its name.
+    const NAME: &str;
     /// Make one.
     fn fresh() -> impl Future<Output = Self> + Send;
     /// Where it is.
@@ -56,6 +58,7 @@ fn unique() -> String {
 
 impl Store for Sqlite {
     type Ledger = SqliteLedger;
+    const NAME: &str = "sqlite";
 
     async fn fresh() -> Self {
         let path = std::env::temp_dir().join(format!("{}.db", unique()));
@@ -115,6 +118,7 @@ impl Drop for Sqlite {
 
 impl Store for Postgres {
     type Ledger = PostgresLedger;
+    const NAME: &str = "postgres";
 
     async fn fresh() -> Self {
         let server = std::env::var("TEST_DATABASE_URL")

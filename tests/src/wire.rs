@@ -14,6 +14,8 @@ pub struct Answer {
     pub headers: Vec<String>,
     /// The body.
     pub body: String,
+    /// `Retry-After` names a number of seconds, of a minute at most.
+    pub comes_again: bool,
 }
 
 /// A request head without length or coding.
@@ -38,6 +40,29 @@ pub fn post(to: SocketAddr, path: &str, headers: &[(String, String)], body: &[u8
     request.extend_from_slice(format!("Content-Length: {}\r\n\r\n", body.len()).as_bytes());
     request.extend_from_slice(body);
     raw(to, &request)
+}
+
+/// Send a whole request; `None` if the connection ends without an answer.
+///
+/// # Panics
+///
+/// If the server does neither within 30 s.
+pub fn try_post(
+    to: SocketAddr,
+    path: &str,
+    headers: &[(String, String)],
+    body: &[u8],
+) -> Option<Answer> {
+    let mut request = head(path, headers).into_bytes();
+    request.extend_from_slice(format!("Content-Length: {}\r\n\r\n", body.len()).as_bytes());
+    request.extend_from_slice(body);
+    let mut stream = TcpStream::connect(to).ok()?;
+    let patience = Some(Duration::from_secs(30));
+    stream
+        .set_read_timeout(patience)
+        .expect("a timeout can be set");
+    let _ = stream.write_all(&request);
+    try_read(&mut stream).ok()
 }
 
 /// Send these bytes and read one answer.
@@ -71,18 +96,29 @@ pub fn connect(to: SocketAddr) -> TcpStream {
 ///
 /// If there is none.
 pub fn read(stream: &mut TcpStream) -> Answer {
+    try_read(stream).unwrap_or_else(|so_far| panic!("no answer: {so_far:?}"))
+}
+
+/// Read one answer, or what came instead.
+fn try_read(stream: &mut TcpStream) -> Result<Answer, String> {
     let mut bytes = Vec::new();
     let mut chunk = [0; 4096];
     loop {
         if let Some(answer) = parse(&bytes) {
-            return answer;
+            return Ok(answer);
         }
         match stream.read(&mut chunk) {
-            Ok(0) => panic!("no answer: {:?}", String::from_utf8_lossy(&bytes)),
+            Ok(0) => return Err(String::from_utf8_lossy(&bytes).into_owned()),
             Ok(count) => bytes.extend_from_slice(chunk.get(..count).unwrap_or_default()),
-            Err(error) => panic!("no answer ({error}): {:?}", String::from_utf8_lossy(&bytes)),
+            Err(error) if is_timeout(&error) => panic!("neither an answer nor an end in 30 s"),
+            Err(_) => return Err(String::from_utf8_lossy(&bytes).into_owned()),
         }
     }
+}
+
+fn is_timeout(error: &std::io::Error) -> bool {
+    use std::io::ErrorKind::{TimedOut, WouldBlock};
+    matches!(error.kind(), TimedOut | WouldBlock)
 }
 
 fn parse(bytes: &[u8]) -> Option<Answer> {
@@ -99,11 +135,17 @@ fn parse(bytes: &[u8]) -> Option<Answer> {
         .find_map(|line| line.strip_prefix("content-length: "))
         .and_then(|length| length.parse().ok())
         .unwrap_or(0usize);
+    let retry_after_secs = headers
+        .iter()
+        .find_map(|line| line.strip_prefix("retry-after: "))
+        .and_then(|seconds| seconds.parse().ok());
     headers.retain(|line| !line.starts_with("date: ") && !line.starts_with("retry-after: "));
     headers.sort();
+    let comes_again = retry_after_secs.is_some_and(|seconds: u64| (1..=60).contains(&seconds));
     (body.len() >= length).then(|| Answer {
         status,
         headers,
         body: body.to_owned(),
+        comes_again,
     })
 }
