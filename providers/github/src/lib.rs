@@ -38,6 +38,8 @@
 //! deliveries*; octokit/webhooks-methods 6.0.0; the members of events: github/rest-api-description by way of
 //! octokit/openapi-webhooks 12.1.0, octokit/webhooks-schemas and -examples 7.6.1.
 
+pub mod payloads;
+
 mod envelope;
 mod event;
 mod members;
