@@ -24,6 +24,7 @@ pub(crate) struct Built<C> {
     pub(crate) meters: Meters,
     pub(crate) scope: ClaimScope,
     pub(crate) secret_is_shared: bool,
+    pub(crate) is_ordered: bool,
     pub(crate) window: Window,
     pub(crate) max_body_bytes: usize,
     pub(crate) body_timeout: Duration,
@@ -38,9 +39,11 @@ pub(crate) struct Built<C> {
     pub(crate) backoff: Backoff,
     pub(crate) on_failure: OnFailure,
     pub(crate) unlisted: Unlisted,
+    pub(crate) quarantine: QuarantinePolicy,
     pub(crate) identities: IdentityRetention,
     pub(crate) completed_payloads: Duration,
     pub(crate) other_payloads: Duration,
+    pub(crate) decisions: Duration,
     pub(crate) handlers: Handlers<C>,
 }
 

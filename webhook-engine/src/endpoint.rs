@@ -1,16 +1,13 @@
 //! One URL: provider, keys, limits and handlers.
 
-use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use webhook_core::{
-    ClaimScope, DataMap, Handler, Mode, Provider, Redelivery, Spec, Window, WindowError,
-};
+use webhook_core::{ClaimScope, DataMap, Handler, Provider, Redelivery, Window, WindowError};
 
 use crate::backoff::Backoff;
-use crate::built::{Built, Erase, Erased};
+use crate::built::Built;
 use crate::config::ConfigError;
 use crate::handlers::Handlers;
 use crate::keys::{KeyStore, Keys};
@@ -47,9 +44,11 @@ struct Settings {
     repeats: Option<Repeats>,
     on_failure: Option<OnFailure>,
     unlisted: Option<Unlisted>,
+    quarantine: QuarantinePolicy,
     ordered_by: Option<Arc<[String]>>,
     identities: Option<Duration>,
     payloads: Option<(Duration, Duration)>,
+    decisions: Option<Duration>,
     secret_is_shared: bool,
 }
 
@@ -75,7 +74,8 @@ impl<P: Provider, C: Send + 'static> Endpoint<P, C> {
         self
     }
 
-    /// Let `handler` take the events its attribute names.
+    /// Let `handler` take the events it names. One that takes all others, too, is given those that no
+    /// handler of the endpoint names.
     #[must_use]
     pub fn on(mut self, handler: impl Handler<P, C>) -> Self {
         self.handlers.push(Arc::new(handler));
@@ -205,6 +205,14 @@ impl<P: Provider, C: Send + 'static> Endpoint<P, C> {
         self
     }
 
+    /// What is kept of deliveries in quarantine, and how they are answered. Default:
+    /// [`QuarantinePolicy::keep`].
+    #[must_use]
+    pub fn quarantine(mut self, policy: QuarantinePolicy) -> Self {
+        self.settings.quarantine = policy;
+        self
+    }
+
     /// How long identities of completed events are remembered, counted from when they were last seen.
     /// Default: longer than the provider can present them again; for ever where that is not known.
     #[must_use]
@@ -219,6 +227,15 @@ impl<P: Provider, C: Send + 'static> Endpoint<P, C> {
     #[must_use]
     pub fn keep_payloads_for(mut self, completed: Duration, others: Duration) -> Self {
         self.settings.payloads = Some((completed, others));
+        self
+    }
+
+    /// How long released and discarded quarantine is remembered at least, with who decided and when.
+    /// Default: 90 days. Longer where the identity is: what was decided on is not asked again while its
+    /// provider, or whoever captured it, can present it.
+    #[must_use]
+    pub fn remember_decisions_for(mut self, length: Duration) -> Self {
+        self.settings.decisions = Some(length);
         self
     }
 
@@ -250,12 +267,8 @@ impl<P: Provider, C: Send + 'static> Endpoint<P, C> {
         if !path.starts_with('/') {
             return Err(fault(format!("path `{path}` does not begin with `/`")));
         }
-        let by_type = handlers_by_type(&spec, handlers, settings.repeats, data).map_err(&fault)?;
-        if by_type.is_empty() {
-            return Err(fault("no handler: add `.on(..)`".to_owned()));
-        }
-        let is_inline = |handler: &Arc<dyn Erased<C>>| handler.spec().mode == Mode::Inline;
-        if settings.ordered_by.is_some() && by_type.values().any(is_inline) {
+        let handlers = Handlers::of(handlers, &spec, settings.repeats, data).map_err(&fault)?;
+        if settings.ordered_by.is_some() && handlers.any_inline() {
             return Err(fault(
                 "`ordered_by` orders what workers run: its handlers cannot be `inline`".to_owned(),
             ));
@@ -291,8 +304,10 @@ impl<P: Provider, C: Send + 'static> Endpoint<P, C> {
             scope: ClaimScope::new(name.clone())
                 .repeats_run(settings.repeats == Some(Repeats::Run))
                 .secret_is_shared(settings.secret_is_shared)
-                .ordered_by(settings.ordered_by),
+                .ordered_by(settings.ordered_by)
+                .quarantine_bytes(settings.quarantine.most_bytes()),
             secret_is_shared: settings.secret_is_shared,
+            is_ordered,
             window,
             max_body_bytes: settings.max_body_bytes.unwrap_or(spec.body_cap()),
             body_timeout: settings.body_timeout.unwrap_or(Duration::from_secs(10)),
@@ -316,9 +331,11 @@ impl<P: Provider, C: Send + 'static> Endpoint<P, C> {
                 _ => Unlisted::Acknowledge,
             }),
             identities: retention::of(&spec, window, settings.identities).map_err(fault)?,
+            quarantine: settings.quarantine,
             completed_payloads,
             other_payloads,
-            handlers: by_type,
+            decisions: settings.decisions.unwrap_or(Duration::from_hours(90 * 24)),
+            handlers,
             provider: Arc::new(provider),
             keys,
             path,
@@ -339,36 +356,6 @@ impl<P: fmt::Debug, C> fmt::Debug for Endpoint<P, C> {
             .field("name", &self.name)
             .finish_non_exhaustive()
     }
-}
-
-/// Who takes which type: nobody twice, everybody with all they want.
-fn handlers_by_type<P: Provider, C: Send + 'static>(
-    spec: &Spec,
-    handlers: Vec<Arc<dyn Handler<P, C>>>,
-    repeats: Option<Repeats>,
-    data: &DataMap,
-) -> Result<HashMap<&'static str, Arc<dyn Erased<C>>>, String> {
-    let mut by_type: HashMap<&'static str, Arc<dyn Erased<C>>> = HashMap::new();
-    for handler in handlers {
-        let facts = handler.spec();
-        handler
-            .require(data)
-            .map_err(|missing| format!("handler `{}`: {missing}", facts.name))?;
-        let erased: Arc<dyn Erased<C>> = Arc::new(Erase(handler));
-        for event in facts.events {
-            if let Some(other) = by_type.insert(event, erased.clone()) {
-                let (one, two) = (other.spec().name, facts.name);
-                return Err(format!("`{event}` is handled by `{one}` and by `{two}`"));
-            }
-            if spec.may_repeat(event) && repeats.is_none() {
-                return Err(format!(
-                    "`{event}` may repeat byte for byte with no replay intended: \
-                         say `.repeats(Repeats::Quarantine)` or `.repeats(Repeats::Run)`"
-                ));
-            }
-        }
-    }
-    Ok(by_type)
 }
 
 fn is_name(name: &str) -> bool {

@@ -17,7 +17,7 @@ pub(crate) async fn admit<L: Ledger>(
     let shared = &site.shared;
     let refuse = |outcome| Err(site.reception(outcome));
     if shared.life.accepting.is_cancelled() || shared.runtimes.get().is_none() {
-        return refuse(Outcome::StoreUnavailable);
+        return refuse(Outcome::NotServing);
     }
     if !has_plain_coding(head) || !has_known_type(site, head) {
         return refuse(Outcome::UnsupportedMedia);

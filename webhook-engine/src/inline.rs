@@ -6,7 +6,7 @@ use tokio::time::Instant;
 use webhook_core::ledger::{
     Failure, Inline, Lease, Leased, Ledger, LedgerTx as _, Next, TRANSACTION_ESCAPED, TxLimits,
 };
-use webhook_core::{Disposition, NewEvent, Outcome, Reply};
+use webhook_core::{Claim, Disposition, NewEvent, Outcome, Reply};
 
 use crate::attempt::{Lender, Settled, bind};
 use crate::policy::OnFailure;
@@ -19,7 +19,7 @@ type Ran = (Outcome, Option<Reply>);
 /// Run `event` to its end on the engine's own threads; the request only waits.
 pub(crate) async fn run<L: Ledger>(site: Site<L>, event: NewEvent) -> Ran {
     let Some(runtimes) = site.shared.runtimes.get() else {
-        return (Outcome::StoreUnavailable, None);
+        return (Outcome::NotServing, None);
     };
     #[expect(
         clippy::arithmetic_side_effects,
@@ -53,7 +53,7 @@ async fn attempt<L: Ledger>(site: &Site<L>, event: NewEvent, deadline: Instant) 
     let begun = shared.ledger.begin_inline(event.clone(), limits);
     let (tx, leased) = match tokio::time::timeout_at(deadline, begun).await {
         Ok(Ok(Inline::Granted(tx, leased))) => (tx, *leased),
-        Ok(Ok(Inline::Settled(claim))) => return outcome(&built.name, claim),
+        Ok(Ok(Inline::Settled(claim))) => return outcome(built, claim),
         Ok(Ok(_)) => return (Outcome::StoreUnavailable, None),
         Ok(Err(fault)) => return (unavailable(&built.name, &fault), None),
         Err(_) => return (Outcome::Deadline, None),
@@ -113,7 +113,7 @@ async fn failed<L: Ledger>(site: &Site<L>, event: NewEvent, hopeless: bool) -> R
             site.served.bell.notify_one();
             let claim = claims.into_iter().next();
             claim.map_or((Outcome::StoreUnavailable, None), |claim| {
-                outcome(&built.name, claim)
+                outcome(built, claim)
             })
         }
         Ok(Err(fault)) => (unavailable(&site.built().name, &fault), None),
@@ -130,9 +130,14 @@ async fn bury<L: Ledger>(site: &Site<L>, lease: Lease, event: NewEvent) -> Ran {
     telemetry::dead(endpoint, 1);
     match ledger.fail(lease, failure).await {
         Ok(true) => (Outcome::DeadLettered, None),
-        // The handler undid the claim as well: keep the event where no worker takes it.
-        Ok(false) => match ledger.claim(vec![event.ignored()]).await {
-            Ok(_) => (Outcome::DeadLettered, None),
+        // The handler undid the claim as well: claim it again, as what it is now.
+        Ok(false) => match ledger.claim(vec![event.escaped()]).await {
+            Ok(claims) => {
+                if claims != [Claim::Stored] {
+                    tracing::error!(endpoint = %endpoint, "another delivery of the event was quicker: its effect may happen twice");
+                }
+                (Outcome::DeadLettered, None)
+            }
             Err(fault) => (unavailable(endpoint, &fault), None),
         },
         Err(fault) => (unavailable(endpoint, &fault), None),
@@ -155,7 +160,7 @@ async fn complete_without_effect<L: Ledger>(
                 Err(fault) => (unavailable(&site.built().name, &fault), None),
             }
         }
-        Ok(Inline::Settled(claim)) => outcome(&site.built().name, claim),
+        Ok(Inline::Settled(claim)) => outcome(site.built(), claim),
         Ok(_) => (Outcome::StoreUnavailable, None),
         Err(fault) => (unavailable(&site.built().name, &fault), None),
     }

@@ -35,7 +35,7 @@ pub(crate) async fn prune<L: Ledger>(shared: Arc<Shared<L>>, served: Arc<Served<
                 BREATH
             }
             Err(fault) => {
-                tracing::warn!(endpoint = %served.built.name, %fault, "nothing could be pruned");
+                tracing::warn!(endpoint = %served.built.name, fault = format_args!("{fault:#}"), "nothing could be pruned");
                 telemetry::ledger_fault(&served.built.name, "prune");
                 ROUND
             }
@@ -56,6 +56,7 @@ fn retention<C>(built: &Built<C>) -> Retention {
     };
     Retention::new(built.name.clone(), identities)
         .payloads(built.completed_payloads, built.other_payloads)
+        .settled_quarantine(built.decisions)
         .live_keys(live_keys)
         .batch(BATCH)
 }

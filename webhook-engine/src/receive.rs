@@ -3,12 +3,12 @@
 use webhook_core::bounds::MAX_EVENTS_PER_DELIVERY;
 use webhook_core::ledger::Ledger;
 use webhook_core::{
-    InvalidEvent, NewEvent, Outcome, Quarantine, Reply, State, Verified, fault_point,
+    Answer, InvalidEvent, NewEvent, Outcome, Quarantine, Reply, State, Verified, fault_point,
 };
 
 use crate::policy::Unlisted;
 use crate::response::Reception;
-use crate::settled::{outcome, unavailable};
+use crate::settled::{outcome, quarantined, unavailable};
 use crate::shared::Site;
 use crate::{inline, telemetry};
 
@@ -106,8 +106,7 @@ async fn settle<L: Ledger>(site: &Site<L>, sorted: Sorted) -> Reception {
         let stored = site.shared.ledger.quarantine(event, Quarantine::Relabelled);
         match tokio::time::timeout(built.acknowledge_within, stored).await {
             Ok(Ok(())) => {
-                telemetry::quarantined(&built.name, Quarantine::Relabelled.as_str());
-                settled.push((Outcome::Quarantined, None));
+                settled.push((quarantined(built, Quarantine::Relabelled), None));
             }
             Ok(Err(fault)) => return site.reception(unavailable(&built.name, &fault)),
             Err(_) => return site.reception(Outcome::Deadline),
@@ -119,7 +118,7 @@ async fn settle<L: Ledger>(site: &Site<L>, sorted: Sorted) -> Reception {
         match tokio::time::timeout(built.acknowledge_within, claim).await {
             Ok(Ok(claims)) => {
                 settled.extend(claims.into_iter().zip(ignored).map(|(claim, ignored)| {
-                    let (outcome, reply) = match outcome(&built.name, claim) {
+                    let (outcome, reply) = match outcome(built, claim) {
                         (Outcome::Accepted, _) if ignored => (Outcome::Ignored, None),
                         claimed => claimed,
                     };
@@ -136,7 +135,7 @@ async fn settle<L: Ledger>(site: &Site<L>, sorted: Sorted) -> Reception {
     }
     for event in sorted.inline {
         let ran = inline::run(site.clone(), event).await;
-        if ran.0.answer() != webhook_core::Answer::Success {
+        if ran.0.answer() == Answer::Unavailable {
             return site.reception(ran.0);
         }
         settled.push(ran);
@@ -148,14 +147,15 @@ fn is_ignored(event: &NewEvent) -> bool {
     event.first_state() == State::Ignored
 }
 
-/// One event answers for itself; of several the first that is not plain success names the outcome.
+/// One event answers for itself. Of several the first that is refused names the outcome, or else the
+/// first that is not plain success.
 fn answer<L: Ledger>(site: &Site<L>, settled: Vec<(Outcome, Option<Reply>)>) -> Reception {
     let success = site.built().provider.spec().success();
     let remarkable = |outcome: &Outcome| !matches!(outcome, Outcome::Accepted | Outcome::Completed);
-    let outcome = settled
-        .iter()
-        .map(|(outcome, _)| *outcome)
-        .find(remarkable)
+    let outcomes = || settled.iter().map(|(outcome, _)| *outcome);
+    let outcome = outcomes()
+        .find(|outcome| outcome.answer() != Answer::Success)
+        .or_else(|| outcomes().find(remarkable))
         .or(settled.first().map(|(outcome, _)| *outcome))
         .unwrap_or(Outcome::Ignored);
     match <[_; 1]>::try_from(settled) {

@@ -1,19 +1,16 @@
 //! What the ledger's answers mean for the sender.
 
 use webhook_core::ledger::LedgerError;
-use webhook_core::{Claim, Outcome, Reply};
+use webhook_core::{Claim, Outcome, Quarantine, Reply};
 
+use crate::built::Built;
 use crate::telemetry;
 
 /// What a claim means for the sender.
-pub(crate) fn outcome(endpoint: &str, claim: Claim) -> (Outcome, Option<Reply>) {
+pub(crate) fn outcome<C>(built: &Built<C>, claim: Claim) -> (Outcome, Option<Reply>) {
     match claim {
         Claim::Duplicate { reply } => (Outcome::Duplicate, reply),
-        Claim::Quarantined(reason) => {
-            telemetry::quarantined(endpoint, reason.as_str());
-            tracing::warn!(endpoint, reason = reason.as_str(), "delivery quarantined");
-            (Outcome::Quarantined, None)
-        }
+        Claim::Quarantined(reason) => (quarantined(built, reason), None),
         Claim::Revived => (Outcome::Revived, None),
         Claim::Stored => (Outcome::Accepted, None),
         Claim::InFlight => (Outcome::InFlight, None),
@@ -22,8 +19,21 @@ pub(crate) fn outcome(endpoint: &str, claim: Claim) -> (Outcome, Option<Reply>) 
     }
 }
 
+/// A delivery is in quarantine now: somebody should look at it.
+pub(crate) fn quarantined<C>(built: &Built<C>, reason: Quarantine) -> Outcome {
+    let (endpoint, reason) = (&*built.name, reason.as_str());
+    telemetry::quarantined(endpoint, reason);
+    tracing::warn!(endpoint, reason, "delivery quarantined");
+    if built.quarantine.is_refused() {
+        Outcome::QuarantineRefused
+    } else {
+        Outcome::Quarantined
+    }
+}
+
 /// The ledger's fault is the operator's business; the sender only learns to come again.
 pub(crate) fn unavailable(endpoint: &str, fault: &LedgerError) -> Outcome {
+    let fault = format_args!("{fault:#}");
     tracing::warn!(endpoint, %fault, "delivery not stored");
     Outcome::StoreUnavailable
 }

@@ -1,25 +1,20 @@
-//! Workers of one endpoint: take due events, run them, keep their leases.
+//! Workers of one endpoint: run a leased event, and record what became of it.
 
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use tokio::sync::Semaphore;
+use tokio::sync::OwnedSemaphorePermit;
 use tokio_util::sync::CancellationToken;
-use webhook_core::ledger::{
-    Completion, Failure, Lease, Leased, Ledger, Next, TRANSACTION_ESCAPED, Take,
-};
+use webhook_core::ledger::{Completion, Failure, Lease, Leased, Ledger, Next, TRANSACTION_ESCAPED};
 use webhook_core::{Disposition, fault_point};
 
 use crate::attempt::{Lender, Settled, bind};
 use crate::built::{Built, Erased};
+use crate::dequeue::dequeue;
+use crate::held::{Held, heartbeat};
+use crate::pace::Pace;
 use crate::shared::{Served, Shared};
 use crate::{pruner, telemetry};
-
-/// Longest sleep between two looks into the inbox; a bell wakes the workers of this process earlier.
-const POLL: Duration = Duration::from_millis(500);
-/// Pause after the store failed.
-const STORE_PAUSE: Duration = Duration::from_secs(1);
 
 /// Attempts ended by contention that are repeated at once, and after which the event is dead.
 const FEW_CONTENTIONS: u32 = 10;
@@ -30,27 +25,6 @@ const MANY_CONTENTIONS: u32 = 100;
 struct Tries {
     failures: u32,
     contended: u32,
-}
-
-/// Leases held by this process for one endpoint.
-#[derive(Debug, Default)]
-struct Held(Mutex<HashMap<Lease, Holding>>);
-
-#[derive(Debug)]
-struct Holding {
-    lost: CancellationToken,
-    /// On our own clock, from before the statement was sent: by then the store has let go of it.
-    until: Instant,
-}
-
-/// A lease that is renewed for as long as this lives. Even a panic of ours must end that, or the event
-/// would never run out of its lease.
-struct Hold(Arc<Held>, Lease);
-
-impl Drop for Hold {
-    fn drop(&mut self) {
-        self.0.release(self.1);
-    }
 }
 
 /// Start the endpoint's loops on the engine's control thread.
@@ -90,74 +64,15 @@ pub(crate) fn listen<L: Ledger>(shared: &Arc<Shared<L>>) {
     });
 }
 
-async fn dequeue<L: Ledger>(shared: Arc<Shared<L>>, served: Arc<Served<L::Conn>>, held: Arc<Held>) {
-    let built = &served.built;
-    let places = Arc::new(Semaphore::new(built.concurrency as usize));
-    let event_types = built.event_types();
-    let stop = &shared.life.dequeuing;
-    while !stop.is_cancelled() {
-        // Only as many are taken as can start at once: a lease never waits for its handler.
-        let first = tokio::select! {
-            () = stop.cancelled() => break,
-            place = places.clone().acquire_owned() => place,
-        };
-        let Ok(first) = first else { break };
-        let more = places.available_permits();
-        let free = u32::try_from(more.saturating_add(1)).unwrap_or(u32::MAX);
-        let want = Take::new(built.name.clone(), event_types.clone(), built.lease)
-            .at_most(free)
-            .max_crashes(built.max_crashes)
-            .longest_pause(built.backoff.longest);
-        let sent = Instant::now();
-        let taken = match shared.ledger.take(want).await {
-            Ok(taken) => taken,
-            Err(fault) => {
-                tracing::warn!(endpoint = %built.name, %fault, "events not taken");
-                telemetry::ledger_fault(&built.name, "take");
-                pause(stop, STORE_PAUSE).await;
-                continue;
-            }
-        };
-        if taken.buried > 0 {
-            tracing::error!(endpoint = %built.name, events = taken.buried, "events crashed too often");
-            telemetry::dead(&built.name, taken.buried);
-        }
-        if taken.events.is_empty() {
-            drop(first);
-            tokio::select! {
-                () = stop.cancelled() => {}
-                () = served.bell.notified() => {}
-                () = tokio::time::sleep(POLL.mul_f64(rand::random_range(0.8..1.2))) => {}
-            }
-            continue;
-        }
-        let mut place = Some(first);
-        for leased in taken.events {
-            let place = place
-                .take()
-                .or_else(|| places.clone().try_acquire_owned().ok());
-            let lost = held.hold(leased.lease, sent, built.lease);
-            let hold = Hold(held.clone(), leased.lease);
-            let work = {
-                let (shared, served) = (shared.clone(), served.clone());
-                async move {
-                    let _held = (place, hold);
-                    run(&shared, &served, leased, lost).await;
-                }
-            };
-            if let Some(runtimes) = shared.runtimes.get() {
-                shared.life.work.spawn_on(work, runtimes.handlers());
-            }
-        }
-    }
-}
-
-/// Run one leased event and record what became of it.
-async fn run<L: Ledger>(
+/// Run one leased event and record what became of it. Its place is free as soon as its handler has
+/// ended: what is recorded after it shares statements.
+pub(crate) async fn run<L: Ledger>(
     shared: &Shared<L>,
     served: &Served<L::Conn>,
     leased: Leased,
-    lost: CancellationToken,
+    lost: &CancellationToken,
+    pace: &Pace,
+    permit: OwnedSemaphorePermit,
 ) {
     fault_point!("take.done", _ => return);
     let built = &served.built;
@@ -166,7 +81,7 @@ async fn run<L: Ledger>(
         // `take` asked only for types that have one.
         return hand_back(shared, built, lease).await;
     };
-    let began = Instant::now();
+    let (began, bytes) = (Instant::now(), leased.event.payload.len());
     let (claimed, canonical) = bind(shared, built, handler, leased);
     let mut lender = Lender::new(shared, lease, built.worker_limits());
     let stop = async {
@@ -178,6 +93,8 @@ async fn run<L: Ledger>(
     let ended = lender
         .run(handler, &claimed, built.run_limits(), stop)
         .await;
+    pace.ran(began.elapsed(), bytes);
+    drop(permit);
     let settled = lender.settle(ended, canonical).await;
     let took = began.elapsed();
     built
@@ -284,41 +201,6 @@ async fn hand_back<L: Ledger>(shared: &Shared<L>, built: &Built<L::Conn>, lease:
     }
 }
 
-/// Renew what is held, three times a lease, until the handlers are told to stop. What the store no
-/// longer grants, or could not be asked about in time, is cancelled.
-async fn heartbeat<L: Ledger>(
-    shared: Arc<Shared<L>>,
-    served: Arc<Served<L::Conn>>,
-    held: Arc<Held>,
-) {
-    let built = &served.built;
-    let third = built.lease.div_f64(3.0);
-    loop {
-        tokio::select! {
-            () = shared.life.handling.cancelled() => return,
-            () = tokio::time::sleep(third.mul_f64(0.8)) => {}
-        }
-        let leases = held.leases();
-        if leases.is_empty() {
-            continue;
-        }
-        let sent = Instant::now();
-        let renewed = tokio::time::timeout(third, shared.ledger.renew(leases.clone(), built.lease));
-        match renewed.await {
-            Ok(Ok(kept)) => held.renewed(&leases, &kept, sent, built.lease),
-            Ok(Err(_)) | Err(_) => telemetry::ledger_fault(&built.name, "renew"),
-        }
-        held.expire();
-    }
-}
-
-async fn pause(stop: &CancellationToken, length: Duration) {
-    tokio::select! {
-        () = stop.cancelled() => {}
-        () = tokio::time::sleep(length) => {}
-    }
-}
-
 impl Tries {
     fn of(leased: &Leased) -> Self {
         Self {
@@ -326,59 +208,6 @@ impl Tries {
             contended: leased.contended,
         }
     }
-}
-
-impl Held {
-    fn hold(&self, lease: Lease, sent: Instant, length: Duration) -> CancellationToken {
-        let lost = CancellationToken::new();
-        let holding = Holding {
-            lost: lost.clone(),
-            until: expires(sent, length),
-        };
-        self.with(|held| held.insert(lease, holding));
-        lost
-    }
-
-    fn release(&self, lease: Lease) {
-        self.with(|held| held.remove(&lease));
-    }
-
-    fn leases(&self) -> Vec<Lease> {
-        self.with(|held| held.keys().copied().collect())
-    }
-
-    fn renewed(&self, asked: &[Lease], kept: &[Lease], sent: Instant, length: Duration) {
-        self.with(|held| {
-            for lease in asked {
-                if let Some(holding) = held.get_mut(lease) {
-                    if kept.contains(lease) {
-                        holding.until = expires(sent, length);
-                    } else {
-                        holding.lost.cancel();
-                    }
-                }
-            }
-        });
-    }
-
-    fn expire(&self) {
-        let now = Instant::now();
-        self.with(|held| {
-            for holding in held.values().filter(|holding| holding.until <= now) {
-                holding.lost.cancel();
-            }
-        });
-    }
-
-    fn with<T>(&self, f: impl FnOnce(&mut HashMap<Lease, Holding>) -> T) -> T {
-        f(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
-    }
-}
-
-/// When a lease granted by a statement sent at `sent` must be given up, with a margin for our own delays.
-#[expect(clippy::arithmetic_side_effects, reason = "a lease is at most an hour")]
-fn expires(sent: Instant, length: Duration) -> Instant {
-    sent + length.mul_f64(0.9)
 }
 
 impl Settled {
