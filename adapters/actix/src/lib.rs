@@ -1,6 +1,6 @@
 //! Webhooks on actix-web: wire bytes in, verified events out.
 //!
-//! The crate applications depend on. It re-exports the core, the engine and `#[webhook]`; providers
+//! The crate applications depend on. It re-exports the core, the engine, `#[webhook]` and `#[derive(Events)]`; providers
 //! and ledgers are crates of their own.
 
 mod deliver;
@@ -8,7 +8,7 @@ mod service;
 mod webhooks;
 
 pub use webhook_core::*;
-pub use webhook_derive::webhook;
+pub use webhook_derive::{Events, webhook};
 pub use webhook_engine::{
     ConfigError, Endpoint, Keys, KeysError, Lookups, OnFailure, Operator, QuarantinePolicy,
     Repeats, Report, StartError, SystemClock, Unlisted, describe_metrics,
