@@ -10,7 +10,7 @@ use webhook_core::{Claim, Disposition, NewEvent, Outcome, Reply};
 
 use crate::attempt::{Lender, Settled, bind};
 use crate::policy::OnFailure;
-use crate::settled::{outcome, unavailable};
+use crate::settled::{late, outcome, unavailable};
 use crate::shared::Site;
 use crate::telemetry;
 
@@ -56,7 +56,7 @@ async fn attempt<L: Ledger>(site: &Site<L>, event: NewEvent, deadline: Instant) 
         Ok(Ok(Inline::Settled(claim))) => return outcome(built, claim),
         Ok(Ok(_)) => return (Outcome::StoreUnavailable, None),
         Ok(Err(fault)) => return (unavailable(&built.name, &fault), None),
-        Err(_) => return (Outcome::Deadline, None),
+        Err(_) => return (late(&built.name), None),
     };
     let started = std::time::Instant::now();
     let Leased { lease, .. } = leased;
@@ -117,7 +117,7 @@ async fn failed<L: Ledger>(site: &Site<L>, event: NewEvent, hopeless: bool) -> R
             })
         }
         Ok(Err(fault)) => (unavailable(&site.built().name, &fault), None),
-        Err(_) => (Outcome::Deadline, None),
+        Err(_) => (late(&built.name), None),
     }
 }
 

@@ -8,7 +8,7 @@ use webhook_core::{
 
 use crate::policy::Unlisted;
 use crate::response::Reception;
-use crate::settled::{outcome, quarantined, unavailable};
+use crate::settled::{late, outcome, quarantined, unavailable};
 use crate::shared::Site;
 use crate::{inline, telemetry};
 
@@ -109,7 +109,7 @@ async fn settle<L: Ledger>(site: &Site<L>, sorted: Sorted) -> Reception {
                 settled.push((quarantined(built, Quarantine::Relabelled), None));
             }
             Ok(Err(fault)) => return site.reception(unavailable(&built.name, &fault)),
-            Err(_) => return site.reception(Outcome::Deadline),
+            Err(_) => return site.reception(late(&built.name)),
         }
     }
     if !sorted.inbox.is_empty() {
@@ -130,7 +130,7 @@ async fn settle<L: Ledger>(site: &Site<L>, sorted: Sorted) -> Reception {
             }
             Ok(Err(fault)) => return site.reception(unavailable(&built.name, &fault)),
             // The claim goes on; the provider's retry will find it.
-            Err(_) => return site.reception(Outcome::Deadline),
+            Err(_) => return site.reception(late(&built.name)),
         }
     }
     for event in sorted.inline {

@@ -37,3 +37,10 @@ pub(crate) fn unavailable(endpoint: &str, fault: &LedgerError) -> Outcome {
     tracing::warn!(endpoint, %fault, "delivery not stored");
     Outcome::StoreUnavailable
 }
+
+/// The ledger has not answered in time. What it was asked for may be done all the same: the sender
+/// comes again and finds it.
+pub(crate) fn late(endpoint: &str) -> Outcome {
+    tracing::warn!(endpoint, "delivery not stored in time");
+    Outcome::Deadline
+}

@@ -13,7 +13,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 use webhook_core::BoxFuture;
 use webhook_core::ledger::{LedgerError, LedgerFault};
 
-use crate::error::{StoreFault, unavailable};
+use crate::error::{StoreFault, again, unavailable};
 use crate::executor::Executor;
 
 /// The queue before one kind of statement.
@@ -162,7 +162,7 @@ where
         }
         Err(fault) if *fault.kind() == LedgerFault::Unavailable => {
             for waiting in batch {
-                waiting.tell(Err(unavailable(StoreFault::Silent)));
+                waiting.tell(Err(again(&fault)));
             }
         }
         // Somebody in there is at fault, or in the way: only they shall suffer for it, beside the lane.

@@ -8,7 +8,7 @@ use sqlx::error::DatabaseError;
 use webhook_core::ledger::{LedgerError, LedgerFault};
 
 /// The cause of a [`LedgerError`], without a value from any row, query or URL.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, Clone, thiserror::Error)]
 pub(crate) enum StoreFault {
     /// Ours: the ledger was closed.
     #[error("the ledger is closed")]
@@ -16,9 +16,9 @@ pub(crate) enum StoreFault {
     /// Ours: the queue before the store is full.
     #[error("too much is waiting for the store")]
     Crowded,
-    /// The store's own code.
-    #[error("code {0}")]
-    Code(String),
+    /// The store's own code, and what it means to an operator.
+    #[error("{meaning} (code {code})")]
+    Code { code: String, meaning: &'static str },
     /// The way to the store.
     #[error("connection: {0}")]
     Connection(io::ErrorKind),
@@ -55,12 +55,21 @@ pub(crate) fn unavailable(fault: StoreFault) -> LedgerError {
     LedgerError::new(LedgerFault::Unavailable, fault)
 }
 
+/// The same failure, told to one more of those who wait for it.
+pub(crate) fn again(error: &LedgerError) -> LedgerError {
+    let cause = error.source().and_then(|cause| cause.downcast_ref());
+    let cause = cause.cloned().unwrap_or(StoreFault::Silent);
+    LedgerError::new(error.kind().clone(), cause)
+}
+
 /// The class of `error`, and what may be told of it.
 pub(crate) fn ledger_error(error: sqlx::Error) -> LedgerError {
     let kind = classify(&error);
     let fault = match error {
         sqlx::Error::Database(error) => {
-            StoreFault::Code(error.code().map_or_else(String::new, Into::into))
+            let code = error.code().map_or_else(String::new, Into::into);
+            let meaning = meaning(&*error);
+            StoreFault::Code { code, meaning }
         }
         sqlx::Error::Io(error) => StoreFault::Connection(error.kind()),
         sqlx::Error::Tls(_) => StoreFault::Driver("tls"),
@@ -123,8 +132,9 @@ fn classify_sqlstate(code: &str) -> LedgerFault {
         // serialization failure, deadlock, lock not available, statement cancelled by its timeout
         "40001" | "40P01" | "55P03" | "57014" => LedgerFault::Contention,
         // idle in transaction for too long: the server closed the connection;
-        // no such database, or no longer this password: nobody gets in
-        "25P03" | "3D000" | "28000" | "28P01" => LedgerFault::Unavailable,
+        // no such database, or no longer this password: nobody gets in;
+        // a standby, or a primary that became one: it takes no writes
+        "25P03" | "3D000" | "28000" | "28P01" | "25006" => LedgerFault::Unavailable,
         _ => match code.get(..2) {
             // connection, resources, operator intervention, system
             Some("08" | "53" | "57" | "58") => LedgerFault::Unavailable,
@@ -139,8 +149,66 @@ fn classify_result_code(code: i32) -> LedgerFault {
     match code & 0xff {
         // busy, locked, interrupted by its time limit
         5 | 6 | 9 => LedgerFault::Contention,
-        // I/O, full, cannot open, locking protocol
-        10 | 13 | 14 | 15 => LedgerFault::Unavailable,
+        // read-only, I/O, full, cannot open, locking protocol
+        8 | 10 | 13 | 14 | 15 => LedgerFault::Unavailable,
         _ => LedgerFault::Internal,
     }
 }
+
+/// What an operator has to look after.
+fn meaning(error: &dyn DatabaseError) -> &'static str {
+    #[cfg(feature = "postgres")]
+    if let Some(error) = error.try_downcast_ref::<sqlx::postgres::PgDatabaseError>() {
+        return sqlstate_meaning(error.code());
+    }
+    #[cfg(feature = "sqlite")]
+    if let Some(error) = error.try_downcast_ref::<sqlx::sqlite::SqliteError>() {
+        let code = error.code().and_then(|code| code.parse().ok());
+        return result_code_meaning(code.unwrap_or_default(), error.message());
+    }
+    REFUSED
+}
+
+#[cfg(feature = "postgres")]
+fn sqlstate_meaning(code: &str) -> &'static str {
+    match code {
+        "25006" => READ_ONLY,
+        "53100" => FULL,
+        // a schema, table, column or function that is not there
+        "3F000" | "42P01" | "42703" | "42883" => OTHER_SCHEMA,
+        "42501" => "the store does not permit it",
+        "28000" | "28P01" | "3D000" => "the store lets nobody in",
+        "40001" | "40P01" | "55P03" | "57014" => IN_THE_WAY,
+        _ => match code.get(..2) {
+            Some("08") => "the connection broke",
+            Some("53") => "the store has run out of resources",
+            Some("57") => "the store is going down or coming up",
+            Some("58") => DISK,
+            _ => REFUSED,
+        },
+    }
+}
+
+/// SQLite has one code for all faults of a statement. Its words decide, and are not told.
+#[cfg(feature = "sqlite")]
+fn result_code_meaning(code: i32, words: &str) -> &'static str {
+    match code & 0xff {
+        1 if words.starts_with("no such ") || words.contains(" has no column named ") => {
+            OTHER_SCHEMA
+        }
+        5 | 6 | 9 => IN_THE_WAY,
+        8 => READ_ONLY,
+        10 => DISK,
+        11 | 26 => "the file is no sound database",
+        13 => FULL,
+        14 => "the file cannot be opened",
+        _ => REFUSED,
+    }
+}
+
+const DISK: &str = "the store's disk fails";
+const FULL: &str = "the store is full";
+const IN_THE_WAY: &str = "another transaction is in the way";
+const OTHER_SCHEMA: &str = "the schema is not the one this library made";
+const READ_ONLY: &str = "the store is read-only";
+const REFUSED: &str = "the store refused";

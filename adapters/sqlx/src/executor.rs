@@ -13,7 +13,7 @@ use sqlx::{Connection, Database};
 use tokio::runtime::{Builder, Handle};
 use tokio::sync::mpsc;
 use tokio::time::timeout;
-use webhook_core::ledger::LedgerError;
+use webhook_core::ledger::{LedgerError, LedgerFault};
 
 use crate::error::{StoreFault, internal, ledger_error, unavailable};
 
@@ -94,7 +94,9 @@ impl<DB: Database, G: Send + 'static> Lent<DB, G> {
         drop(self.held.take());
     }
 
-    /// Return the connection unless `outcome` says that it broke, or left a transaction open.
+    /// Return the connection unless `outcome` says that it broke, left a transaction open, or leads to
+    /// a store that is no use: one that takes no writes any more may have a successor, which only a
+    /// new connection finds.
     pub(crate) fn settle<T>(self, outcome: Result<T, sqlx::Error>) -> Result<T, LedgerError> {
         match outcome {
             Ok(value) => {
@@ -102,10 +104,13 @@ impl<DB: Database, G: Send + 'static> Lent<DB, G> {
                 Ok(value)
             }
             Err(error) => {
-                if matches!(error, sqlx::Error::Database(_)) && !self.is_in_transaction() {
+                let is_whole = matches!(error, sqlx::Error::Database(_));
+                let error = ledger_error(error);
+                let is_useful = *error.kind() != LedgerFault::Unavailable;
+                if is_whole && is_useful && !self.is_in_transaction() {
                     self.give_back();
                 }
-                Err(ledger_error(error))
+                Err(error)
             }
         }
     }

@@ -4,6 +4,8 @@ use std::error::Error;
 use std::fmt;
 
 /// A failure of the store. Says nothing of keys, payloads or queries.
+///
+/// Printed with `{:#}`, it names its cause as well: a line for whoever operates the store.
 #[derive(Debug)]
 pub struct LedgerError {
     kind: LedgerFault,
@@ -59,6 +61,10 @@ impl fmt::Display for LedgerError {
             LedgerFault::Internal => f.write_str("the ledger failed"),
             LedgerFault::Unfit(advice) => write!(f, "the ledger's store is unfit: {advice}"),
             LedgerFault::Unavailable => f.write_str("the ledger is unavailable"),
+        }?;
+        match &self.source {
+            Some(cause) if f.alternate() => write!(f, ": {cause}"),
+            _ => Ok(()),
         }
     }
 }

@@ -10,7 +10,7 @@ use webhook_core::{Claim, ClaimKey, NewEvent, Verdict, fault_point};
 
 use super::{PostgresLedger, quarantine};
 use crate::batch::Turn;
-use crate::error::{StoreFault, contention, ledger_error};
+use crate::error::{StoreFault, contention};
 use crate::executor::Lent;
 use crate::stored::{CLAIM_ROUNDS, Holders, KeyRow, new_id, uuid};
 
@@ -23,7 +23,7 @@ pub(super) async fn claim_together(
     deliveries: &[Arc<[NewEvent]>],
     turn: Turn,
 ) -> Result<Vec<Vec<Claim>>, LedgerError> {
-    fault_point!("claim.begin", error => return Err(ledger_error(error.into())));
+    fault_point!("claim.begin", error => return Err(crate::error::ledger_error(error.into())));
     let conn = match turn {
         Turn::Aside => ledger.lend().await?,
         Turn::Lane => ledger.lend_to_batch().await?,
@@ -50,7 +50,7 @@ pub(super) async fn claim_together(
 async fn claim(mut conn: Lent<Postgres>, events: &[NewEvent]) -> Result<Vec<Claim>, LedgerError> {
     let outcome = try_claim(&mut conn, events).await;
     let claims = conn.settle(outcome)?;
-    fault_point!("claim.done", error => return Err(ledger_error(error.into())));
+    fault_point!("claim.done", error => return Err(crate::error::ledger_error(error.into())));
     claims.ok_or_else(|| contention(StoreFault::Unsettled))
 }
 

@@ -8,7 +8,7 @@ use webhook_core::ledger::LedgerError;
 use webhook_core::{Claim, NewEvent, Verdict, fault_point};
 
 use super::{SqliteLedger, quarantine};
-use crate::error::{StoreFault, contention, ledger_error};
+use crate::error::{StoreFault, contention};
 use crate::stored::{CLAIM_ROUNDS, Holders, KeyRow, new_id, uuid};
 
 /// Claim the events of deliveries that came at the same time, in one transaction.
@@ -16,12 +16,12 @@ pub(super) async fn claim_together(
     ledger: &SqliteLedger,
     deliveries: &[Arc<[NewEvent]>],
 ) -> Result<Vec<Vec<Claim>>, LedgerError> {
-    fault_point!("claim.begin", error => return Err(ledger_error(error.into())));
+    fault_point!("claim.begin", error => return Err(crate::error::ledger_error(error.into())));
     let mut conn = ledger.write().await?;
     let outcome = try_claim(&mut conn, deliveries).await;
-    fault_point!("claim.written", error => return Err(ledger_error(error.into())));
+    fault_point!("claim.written", error => return Err(crate::error::ledger_error(error.into())));
     let claims = ledger.commit(conn, outcome).await?;
-    fault_point!("claim.done", error => return Err(ledger_error(error.into())));
+    fault_point!("claim.done", error => return Err(crate::error::ledger_error(error.into())));
     claims.ok_or_else(|| contention(StoreFault::Unsettled))
 }
 
