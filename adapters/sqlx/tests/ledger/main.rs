@@ -57,6 +57,7 @@ mod nested;
 mod only_postgres;
 mod only_sqlite;
 mod orphans;
+mod outbox;
 mod proxy;
 mod schema;
 mod store;
