@@ -77,9 +77,11 @@
 //! Answers from such addresses are marked ([`Passage::AllowListed`]), and [`CustomerView`] does not show
 //! them.
 //!
+//! A proxy that all traffic must leave through is set by [`GuardedClientBuilder::egress_proxy`].
+//!
 //! # What it will not do
 //!
-//! Speak HTTP/2, send through a proxy, or retry what a receiver may have acted on, but for the one case that
+//! Speak HTTP/2, or retry what a receiver may have acted on, but for the one case that
 //! [`GuardedClient::send`] describes. Bound how many requests run at once: that is the caller's. Protect
 //! public addresses that trust this host by its own address: use a separate egress address, or a firewall,
 //! which is a good second line behind any such client.
@@ -94,6 +96,7 @@ mod error;
 mod meter;
 mod policy;
 mod pool;
+mod proxy;
 mod registry;
 mod request;
 mod resolve;
@@ -106,6 +109,7 @@ pub use client::{GuardedClient, GuardedClientBuilder, SetupError};
 pub use error::{CustomerView, Phase, SendError};
 pub use policy::{Policy, Refused};
 pub use pool::IdleLimits;
+pub use proxy::EgressProxy;
 pub use registry::AddressClass;
 pub use request::{GuardedRequest, ReservedHeader};
 pub use resolve::{Dns, DnsSetupError, Resolve, ResolveFault, Resolving};

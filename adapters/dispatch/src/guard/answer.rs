@@ -23,7 +23,7 @@ pub struct Answer {
     pub body: Bytes,
     /// Whether that is all of it.
     pub body_end: BodyEnd,
-    /// The address that answered.
+    /// The address that answered; with an egress proxy, the one it was told.
     pub address: SocketAddr,
     /// Why it was dialled.
     pub passage: Passage,

@@ -15,6 +15,7 @@ use super::dial::dial;
 use super::error::{Phase, SendError};
 use super::policy::{Checked, Policy, Refused};
 use super::pool::{IdleLimits, Key, Pool};
+use super::proxy::EgressProxy;
 use super::request::GuardedRequest;
 use super::resolve::{Dns, DnsSetupError, Resolve, ResolveFault};
 use super::target::Target;
@@ -125,6 +126,7 @@ pub struct GuardedClientBuilder {
     roots: Vec<Vec<u8>>,
     deadline: Option<Duration>,
     idle: IdleLimits,
+    proxy: Option<EgressProxy>,
 }
 
 impl GuardedClientBuilder {
@@ -164,6 +166,13 @@ impl GuardedClientBuilder {
         self
     }
 
+    /// Send everything through this proxy. Those of the environment are never used.
+    #[must_use]
+    pub fn egress_proxy(mut self, proxy: EgressProxy) -> Self {
+        self.proxy = Some(proxy);
+        self
+    }
+
     /// The client.
     ///
     /// # Errors
@@ -184,6 +193,7 @@ impl GuardedClientBuilder {
             resolver,
             tls: Tls::new(&self.roots)?,
             pool: Pool::new(self.idle),
+            proxy: self.proxy,
             deadline,
         })))
     }
@@ -211,6 +221,7 @@ struct Shared {
     resolver: Arc<dyn Resolve>,
     tls: Tls,
     pool: Arc<Pool>,
+    proxy: Option<EgressProxy>,
     deadline: Duration,
 }
 
@@ -273,7 +284,7 @@ impl Shared {
         let addresses = self.resolve(target, policy).await?;
         progress.times.resolved = Some(progress.elapsed());
         progress.enter(Phase::Connect);
-        let (stream, checked) = dial(addresses)
+        let (stream, checked) = dial(addresses, self.proxy.as_ref())
             .await
             .map_err(|error| SendError::Unreachable(error.kind()))?;
         progress.times.connected = Some(progress.elapsed());

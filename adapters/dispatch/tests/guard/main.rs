@@ -11,6 +11,7 @@
 mod answers;
 mod budgets;
 mod names;
+mod proxy;
 mod registries;
 mod reuse;
 mod spellings;
