@@ -14,7 +14,7 @@
 //! | window | none: no timestamp is signed, and a captured request is good for as long as the secret |
 //! | id, type | `X-GitHub-Delivery`, `X-GitHub-Event`, **both unsigned** |
 //! | account | of the signed body, in decimal: `installation.id`, else `organization.id`, else `repository.owner.id` |
-//! | handlers decode | the whole body, or the `payload` field of a form |
+//! | handlers decode | the whole body, or the `payload` field of a form; common ones are in [`payloads`] |
 //! | redelivers | never by itself; the same id and body at somebody's request, for thirty days at most |
 //!
 //! # Unsigned ids and types

@@ -12,7 +12,7 @@
 //! | signed | `v0:`, timestamp, `:`, body as sent; HMAC-SHA256 under the signing secret's text |
 //! | window | five minutes on both sides; whether a retry is signed anew is not documented |
 //! | id, type, account | of the body, all signed; see below |
-//! | handlers decode | `event` |
+//! | handlers decode | `event`; common ones are in [`payloads`] |
 //! | redelivers | three times within six minutes, hourly for a day with Delayed Events; never at somebody's request |
 //!
 //! # Three kinds of body
@@ -42,6 +42,8 @@
 //! <https://docs.slack.dev/interactivity/implementing-slash-commands>,
 //! <https://docs.slack.dev/reference/interaction-payloads>, <https://docs.slack.dev/reference/events/app_rate_limited>;
 //! slackapi/python-slack-sdk 3.48.0 `signature`.
+
+pub mod payloads;
 
 mod envelope;
 mod event;

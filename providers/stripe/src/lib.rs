@@ -11,7 +11,7 @@
 //! | signed | `t`, `.`, body; HMAC-SHA256 under the whole secret text, `whsec_` included |
 //! | window | five minutes on both sides; retries are signed anew |
 //! | id, type, account | `id`, `type`, `account` of the body, all signed |
-//! | handlers decode | `data.object` |
+//! | handlers decode | `data.object`; common ones are in [`payloads`] |
 //! | not compared | `pending_webhooks`: it differs between deliveries of one event |
 //! | redelivers | for three days by itself, for thirty at somebody's request |
 //!
