@@ -1,6 +1,6 @@
 //! One attempt: signed when the connection is held, sent, and judged by its answer.
 
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use http::header::{CONTENT_TYPE, RETRY_AFTER};
@@ -110,7 +110,7 @@ fn judge(means: &Means<'_>, record: &mut AttemptRecord, answer: Answer) {
     let asked = matches!(status, 429 | 503)
         .then(|| answer.headers.get(RETRY_AFTER))
         .flatten()
-        .and_then(|value| retry_after(value.as_bytes(), SystemTime::now()));
+        .and_then(|value| retry_after(value.as_bytes(), means.clock.unix_secs()));
     record.next = if record.is_gone {
         Next::Dead
     } else {

@@ -9,6 +9,7 @@ use webhook_core::Clock;
 pub(crate) struct SystemClock;
 
 impl Clock for SystemClock {
+    #[expect(clippy::disallowed_methods, reason = "this is the clock")]
     fn unix_secs(&self) -> i64 {
         let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
         since.map_or(0, |since| {

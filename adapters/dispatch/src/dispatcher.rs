@@ -253,7 +253,7 @@ impl<O: Outbox> DispatcherBuilder<O> {
                 poll: self.poll,
                 // Time to be sent, to be recorded, and as much again for a slow store.
                 lease: deadline.saturating_mul(3),
-                slow_after: deadline / 2,
+                slow_after: deadline.checked_div(2).unwrap_or_default(),
                 news: tokio::sync::Notify::new(),
             }),
             threads: self.threads,

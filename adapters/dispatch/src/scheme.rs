@@ -114,7 +114,7 @@ impl Schemes {
 
 impl Default for Schemes {
     fn default() -> Self {
-        let github = Scheme::of(GitHub::default())
+        let github = Scheme::of(GitHub)
             .id_header(HeaderName::from_static("x-github-delivery"))
             .type_header(HeaderName::from_static("x-github-event"));
         let timestamped = Scheme::of(Timestamped).id_header(HeaderName::from_static("webhook-id"));

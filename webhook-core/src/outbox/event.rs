@@ -11,6 +11,7 @@ pub const MAX_PAYLOAD_BYTES: usize = 1024 * 1024;
 
 /// An event to be sent: bytes that every attempt signs and sends as they are.
 #[derive(Clone)]
+#[expect(clippy::struct_field_names, reason = "`type` alone is a keyword")]
 pub struct Event {
     id: EventId,
     tenant: Arc<str>,

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
 use tokio::sync::Notify;
 use tokio::sync::mpsc::UnboundedSender;
@@ -95,7 +95,6 @@ impl<O: Outbox> Pump<O> {
             let wants = self.places.state().load.share(
                 &page,
                 self.places.number(),
-                now_millis(),
                 &parts.health,
                 |ready| rates.begins(ready.endpoint, ready.limits.per_second, now),
             );
@@ -158,14 +157,6 @@ impl<O: Outbox> Pump<O> {
             });
         }
     }
-}
-
-/// Breakers open and close by the store's clock. Ours is near enough to ask by: the store judges again.
-fn now_millis() -> i64 {
-    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
-    since.map_or(0, |since| {
-        i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
-    })
 }
 
 /// Endpoints a look.
