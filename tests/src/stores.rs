@@ -96,6 +96,23 @@ impl Store for Sqlite {
 }
 
 impl Sqlite {
+    /// The file.
+    pub fn path(&self) -> &std::path::Path {
+        &self.path
+    }
+
+    /// Run statements; what they hold is held until the connection is dropped.
+    ///
+    /// # Panics
+    ///
+    /// If they fail.
+    pub async fn hold(&self, sql: &str) -> SqliteConnection {
+        let mut connection = self.connect().await;
+        let sql = AssertSqlSafe(sql.replace("webhook.", "webhook_"));
+        sqlx::raw_sql(sql).execute(&mut connection).await.unwrap();
+        connection
+    }
+
     async fn connect(&self) -> SqliteConnection {
         let options = SqliteConnectOptions::new()
             .filename(&self.path)
@@ -169,6 +186,18 @@ impl Store for Postgres {
 }
 
 impl Postgres {
+    /// Run statements; what they hold is held until the connection is dropped.
+    ///
+    /// # Panics
+    ///
+    /// If they fail.
+    pub async fn hold(&self, sql: &str) -> PgConnection {
+        let mut connection = PgConnection::connect(&self.url()).await.unwrap();
+        let sql = AssertSqlSafe(sql.to_owned());
+        sqlx::raw_sql(sql).execute(&mut connection).await.unwrap();
+        connection
+    }
+
     /// Run statements on the server's own database.
     ///
     /// # Panics

@@ -7,8 +7,9 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use webhook_actix::{Clock as _, SystemClock};
+use webhook_timestamped::Timestamped;
 
-use crate::app::{custom_at, eventually};
+use crate::app::{eventually, signed};
 use crate::wire::{Answer, post, try_post};
 
 /// A process that dies with the test.
@@ -161,9 +162,12 @@ impl Drop for Victim {
     }
 }
 
-/// A request to `/custom`, signed now.
+/// A request to `/custom`, signed now, with a word that must not be seen again.
 pub fn fresh(id: &str, event_type: &str) -> (Vec<(String, String)>, Vec<u8>) {
-    custom_at(id, event_type, SystemClock::default().unix_secs())
+    let body = serde_json::json!({"id": id, "type": event_type, "memo": "canary-payload"});
+    let body = body.to_string().into_bytes();
+    let now = SystemClock::default().unix_secs();
+    (signed("custom", &Timestamped, &body, now), body)
 }
 
 fn listen(from: impl Read + Send + 'static) -> Said {

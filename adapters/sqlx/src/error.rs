@@ -74,7 +74,9 @@ pub(crate) fn ledger_error(error: sqlx::Error) -> LedgerError {
         sqlx::Error::Io(error) => StoreFault::Connection(error.kind()),
         sqlx::Error::Tls(_) => StoreFault::Driver("tls"),
         sqlx::Error::Configuration(_) => StoreFault::Driver("the database's URL cannot be read"),
-        sqlx::Error::PoolTimedOut => StoreFault::Driver("no connection was free in time"),
+        sqlx::Error::PoolTimedOut => {
+            StoreFault::Driver("no connection in time: the store is away, or all are in use")
+        }
         sqlx::Error::PoolClosed => StoreFault::Driver("the ledger is closed"),
         sqlx::Error::WorkerCrashed => StoreFault::Driver("the connection's thread ended"),
         sqlx::Error::Protocol(_) => StoreFault::Driver("protocol"),
@@ -212,3 +214,50 @@ const IN_THE_WAY: &str = "another transaction is in the way";
 const OTHER_SCHEMA: &str = "the schema is not the one this library made";
 const READ_ONLY: &str = "the store is read-only";
 const REFUSED: &str = "the store refused";
+
+#[cfg(all(test, feature = "sqlite"))]
+mod tests {
+    use sqlx::{AssertSqlSafe, Connection as _, SqliteConnection};
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_store_that_takes_no_writes_is_away_and_says_why() {
+        for (limit, why) in [
+            ("pragma max_page_count = 2", "the store is full (code 13)"),
+            ("pragma query_only = 1", "the store is read-only (code 8)"),
+        ] {
+            let mut conn = SqliteConnection::connect("sqlite::memory:").await.unwrap();
+            let full = format!("create table kept (bytes blob); {limit}");
+            let write = "insert into kept values (zeroblob(100000))";
+            sqlx::raw_sql(AssertSqlSafe(full))
+                .execute(&mut conn)
+                .await
+                .unwrap();
+            let error = sqlx::raw_sql(write).execute(&mut conn).await.unwrap_err();
+            assert!(blames_store(&error), "{why}");
+            let error = ledger_error(error);
+            assert_eq!(*error.kind(), LedgerFault::Unavailable);
+            assert_eq!(
+                format!("{error:#}"),
+                format!("the ledger is unavailable: {why}")
+            );
+            assert_eq!(
+                format!("{:#}", again(&error)),
+                format!("{error:#}"),
+                "told twice"
+            );
+        }
+    }
+
+    #[tokio::test]
+    async fn a_missing_table_is_another_schema_and_the_handlers_fault() {
+        let mut conn = SqliteConnection::connect("sqlite::memory:").await.unwrap();
+        let read = sqlx::raw_sql("select 1 from canary").execute(&mut conn);
+        let error = read.await.unwrap_err();
+        assert!(!blames_store(&error));
+        let told = format!("{:#}", ledger_error(error));
+        let why = "the schema is not the one this library made (code 1)";
+        assert_eq!(told, format!("the ledger failed: {why}"));
+    }
+}
