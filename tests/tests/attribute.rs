@@ -12,9 +12,9 @@ use std::sync::Arc;
 
 use serde::Deserialize;
 use webhook_actix::{
-    BeginError, BoxFuture, ClaimKey, Claimed, Data, DataMap, Delivery, Disposition, EffectKey, Event,
-    EventId, EventType, Handler, HandlerError, InboxId, Lend, OrElse as _, RawEvent,
-    Reply, Tx, Unsigned, webhook,
+    BeginError, BoxFuture, ClaimKey, Claimed, Data, DataMap, Delivery, Disposition, EffectKey,
+    Event, EventId, EventType, Events, Fault, Handler, HandlerError, InboxId, Invalid, Lend,
+    OrElse as _, RawEvent, Reply, Tx, Unsigned, Valid, Validate, webhook,
 };
 use webhook_core::ledger::{FencingToken, Lease, Leased, StoredEvent};
 use webhook_github::GitHub;
@@ -45,7 +45,7 @@ impl Lend<Self> for Db {
 }
 
 /// With every kind of argument, the connection among them.
-#[webhook(provider = GitHub, event = "push")]
+#[webhook(provider = GitHub, event = "push", inline)]
 pub async fn on_push(
     Unpacked(branch): Unpacked,
     id: Unsigned<EventId>,
@@ -106,8 +106,93 @@ impl Record for Db {
     }
 }
 
+/// One form for each type, and the raw event for all the others.
+#[derive(Events)]
+enum Change {
+    #[event = "push"]
+    Push(Valid<Push>),
+    #[events("create", "delete")]
+    Branch,
+    #[event(other)]
+    Other {
+        event_type: Unsigned<EventType>,
+        json: RawEvent,
+    },
+}
+
+impl Validate for Push {
+    fn validate(&self) -> Result<(), Invalid> {
+        if self.branch.is_empty() {
+            return Err(Invalid("a push to no branch"));
+        }
+        Ok(())
+    }
+}
+
+#[webhook(provider = GitHub)]
+async fn on_change(event: Event<Change>, db: &mut Db) -> Result<(), HandlerError> {
+    db.done.push(match event.into_inner() {
+        Change::Push(push) => format!("push to {}", push.branch),
+        Change::Branch => "branch".to_owned(),
+        Change::Other { event_type, json } => {
+            format!("{} of {} bytes", event_type.dangerous_trust(), json.len())
+        }
+    });
+    Ok(())
+}
+
+/// Nothing but what it names.
+#[derive(Events)]
+enum Closed {
+    #[event = "create"]
+    Created,
+}
+
+/// Mounted by hand, it may be given what it has no form for.
+#[webhook(provider = GitHub, at_least_once)]
+async fn on_closed(event: Event<Closed>) -> Result<(), HandlerError> {
+    let Closed::Created = event.into_inner();
+    Ok(())
+}
+
+/// Says what shall become of the event.
+#[derive(Debug)]
+struct Gone;
+
+impl std::fmt::Display for Gone {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("customer 17 is gone")
+    }
+}
+
+impl std::error::Error for Gone {}
+
+impl Fault for Gone {
+    fn disposition(&self) -> Disposition {
+        Disposition::Ignore
+    }
+
+    fn public(&self) -> Option<String> {
+        Some("the customer is gone".to_owned())
+    }
+}
+
+#[webhook(provider = GitHub, event = "push", at_least_once)]
+async fn when_gone() -> Result<(), Gone> {
+    Err(Gone)
+}
+
 fn run(
     handler: &dyn Handler<GitHub, Db>,
+    payload: &str,
+    db: &mut Db,
+) -> Result<Reply, HandlerError> {
+    run_as(handler, "push", payload, db)
+}
+
+fn run_as(
+    handler: &dyn Handler<GitHub, Db>,
+    event_type: &str,
     payload: &str,
     db: &mut Db,
 ) -> Result<Reply, HandlerError> {
@@ -117,7 +202,7 @@ fn run(
         ClaimKey::from_bytes([0; 32]),
         "github".into(),
         EventId::new("72d3162e").unwrap(),
-        EventType::new("push").unwrap(),
+        EventType::new(event_type).unwrap(),
         payload.to_owned().into(),
     );
     let lease = Lease::new(InboxId::from_bytes([0; 16]), FencingToken::new(1));
@@ -182,6 +267,66 @@ fn a_handler_of_any_database_runs_on_this_one() {
     let error = run(&on_any, MAIN, &mut db).unwrap_err();
     assert_eq!(error.disposition(), Disposition::Retry);
     assert_eq!(db.done, ["begin", "record"]);
+}
+
+#[test]
+fn an_enum_is_decoded_by_the_type_of_the_event() {
+    let mut db = Db::default();
+    for event_type in ["push", "create", "delete", "star"] {
+        run_as(&on_change, event_type, MAIN, &mut db).unwrap();
+    }
+    let effects: Vec<_> = db.done.iter().filter(|done| *done != "begin").collect();
+    assert_eq!(
+        effects,
+        ["push to main", "branch", "branch", "star of 17 bytes"]
+    );
+}
+
+#[test]
+fn an_enum_says_which_types_its_handler_takes() {
+    let spec = Handler::<GitHub, Db>::spec(&on_change);
+    assert_eq!(spec.events, ["push", "create", "delete"]);
+    assert!(spec.others);
+    let spec = Handler::<GitHub, Db>::spec(&on_closed);
+    assert_eq!(spec.events, ["create"]);
+    assert!(!spec.others);
+}
+
+#[test]
+fn what_no_variant_is_for_does_not_decode() {
+    let mut db = Db::default();
+    assert!(run_as(&on_closed, "create", MAIN, &mut db).is_ok());
+    let error = run_as(&on_closed, "push", MAIN, &mut db).unwrap_err();
+    assert_eq!(error.disposition(), Disposition::DeadLetter);
+    assert_eq!(error.label(), "undecodable");
+    let stored = error.to_string();
+    assert!(stored.ends_with("Closed: payload does not decode into the handler's type"));
+}
+
+#[test]
+fn what_decodes_and_is_not_valid_is_a_dead_letter_with_its_own_name() {
+    let mut db = Db::default();
+    let error = run(&on_change, r#"{"branch":""}"#, &mut db).unwrap_err();
+    assert_eq!(error.disposition(), Disposition::DeadLetter);
+    assert_eq!(error.label(), "invalid");
+    assert!(
+        error
+            .to_string()
+            .ends_with("Push: payload is invalid: a push to no branch")
+    );
+    let error = run(&on_change, r#"{"branch":7}"#, &mut db).unwrap_err();
+    assert_eq!(error.label(), "undecodable");
+    assert!(db.done.is_empty());
+}
+
+#[test]
+fn an_error_may_say_what_shall_become_of_the_event() {
+    let error = run(&when_gone, MAIN, &mut Db::default()).unwrap_err();
+    assert_eq!(error.disposition(), Disposition::Ignore);
+    assert!(error.error().unwrap().is::<Gone>());
+    assert!(error.to_string().ends_with("Gone: the customer is gone"));
+    // `?` into another type does not ask it.
+    assert_eq!(HandlerError::from(Gone).disposition(), Disposition::Retry);
 }
 
 #[test]

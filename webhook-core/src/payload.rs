@@ -13,6 +13,12 @@ use crate::fault::HandlerError;
 /// Implemented for whatever is [`serde::Deserialize`], for [`Valid`] of those, and by
 /// `#[derive(Events)]`. One type is one of these, so an enum that derives `Events` does not derive
 /// `Deserialize`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be the payload of this event",
+    label = "expected a type that is decoded from an event",
+    note = "derive `serde::Deserialize` for it, or `Events` for an enum with a variant for each event type",
+    note = "the variant for all the other types carries what a handler could take: `RawEvent`, `EventType` of a provider that signs it, `Unsigned<EventType>` of any"
+)]
 pub trait Payload<P>: Sized + Send {
     /// The event types it has a form for. `None` if it is of one form, whatever the type.
     const ONLY: Option<&'static [&'static str]> = None;

@@ -34,7 +34,7 @@ impl<'f> Plan<'f> {
     pub(crate) fn new(args: &'f Args, function: &'f Function) -> Result<Self, Faults> {
         let mut faults = args.faults.clone();
         options_are_there(args, function, &mut faults);
-        types::are_types(args.types.iter(), &mut faults);
+        types::are_types(&args.types.iter().collect::<Vec<_>>(), &mut faults);
         signature::one_attribute(function, &mut faults);
         signature::asynchronous(&function.sig, &mut faults);
         signature::safe(&function.sig, &mut faults);

@@ -169,14 +169,19 @@ pub(crate) fn shown(ty: &Type) -> String {
 
 /// Whether `impl Trait` stands anywhere in the type.
 pub(crate) fn has_impl_trait(ty: &Type) -> bool {
-    fn within(tokens: TokenStream) -> bool {
+    mentions(ty, "impl")
+}
+
+/// Whether this word stands anywhere in the type.
+pub(crate) fn mentions(ty: &Type, word: &str) -> bool {
+    fn within(tokens: TokenStream, word: &str) -> bool {
         tokens.into_iter().any(|token| match token {
-            TokenTree::Group(group) => within(group.stream()),
-            TokenTree::Ident(ident) => ident == "impl",
+            TokenTree::Group(group) => within(group.stream(), word),
+            TokenTree::Ident(ident) => ident == word,
             _ => false,
         })
     }
-    within(ty.to_token_stream())
+    within(ty.to_token_stream(), word)
 }
 
 #[cfg(test)]

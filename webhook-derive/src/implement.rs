@@ -8,10 +8,10 @@
 use proc_macro2::TokenStream;
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::ext::IdentExt as _;
-use syn::{Ident, ReturnType};
+use syn::{Ident, ReturnType, Token, Type};
 
 use crate::check::{Plan, Types};
-use crate::handler::{Function, Source, shown};
+use crate::handler::{Function, Source, mentions, shown};
 use crate::span::{self, bound, starts};
 
 /// `impl Handler<Provider, Connection> for on_push`.
@@ -36,7 +36,7 @@ pub(crate) fn implementation(plan: &Plan<'_>, function: &Function) -> TokenStrea
     };
     let handler = bound(provider, "Handler", &quote!(__TypeAtTheOption, #connection));
     let bounds = bounds(plan, function);
-    let spec = spec(plan, ident);
+    let spec = spec(plan, function);
     let require = require(plan, function, &bounds);
     let call = call(plan, function, &bounds);
     let items = quote! {
@@ -95,10 +95,10 @@ fn bounds(plan: &Plan<'_>, function: &Function) -> TokenStream {
     }
 }
 
-fn spec(plan: &Plan<'_>, ident: &Ident) -> TokenStream {
-    let name = ident.unraw().to_string();
+fn spec(plan: &Plan<'_>, function: &Function) -> TokenStream {
+    let name = function.sig.ident.unraw().to_string();
     let (events, others) = event_types(plan);
-    let forms = forms(plan);
+    let forms = forms(plan, function);
     let mode = if plan.inline {
         quote!(Inline)
     } else {
@@ -137,13 +137,16 @@ fn event_types(plan: &Plan<'_>) -> (TokenStream, TokenStream) {
 }
 
 /// Assertions, as constants, that each argument has a form for each of these types.
-fn forms(plan: &Plan<'_>) -> TokenStream {
+fn forms(plan: &Plan<'_>, function: &Function) -> TokenStream {
+    let unnamed = Token![_](function.sig.ident.span());
+    let parameters: Vec<_> = function.parameters().map(Ident::to_string).collect();
+    let is_concrete = |ty: &&Type| !parameters.iter().any(|name| mentions(ty, name));
     let mut forms = TokenStream::new();
-    for ty in plan.taken() {
+    for ty in plan.taken().filter(is_concrete) {
         let from_claimed = bound(ty, "FromClaimed", &quote!(__TypeAtTheOption));
         let mut assert = |span, events: TokenStream, others: TokenStream, message: String| {
             forms.extend(quote_spanned! {span=>
-                const _: () = ::core::assert!(
+                const #unnamed: () = ::core::assert!(
                     ::webhook_actix::__private::covers(
                         <#ty as #from_claimed>::ONLY,
                         #events,
@@ -157,14 +160,17 @@ fn forms(plan: &Plan<'_>) -> TokenStream {
         match plan.types {
             Types::Named(types) => {
                 for event in types {
-                    let message = format!("`{ty}` has no form for this event type");
+                    let message = format!(
+                        "`{ty}` has no form for this event type: remove it, or add a variant"
+                    );
                     assert(event.span(), quote!(&[#event]), quote!(false), message);
                 }
             }
             Types::Payload(payload) => {
                 let (events, others) = event_types(plan);
                 let message = format!(
-                    "`{ty}` has no form for some event types of `{}`",
+                    "`{ty}` has no form for some event types of `{}`: list those of both in \
+                     `events(\"..\", \"..\")`",
                     shown(payload)
                 );
                 assert(starts(payload), events, others, message);

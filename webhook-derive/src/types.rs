@@ -31,10 +31,10 @@ pub(crate) fn several(keyword: &impl ToTokens, list: ParseStream<'_>) -> Result<
 }
 
 /// Nothing that can never match, and nothing twice.
-pub(crate) fn are_types<'t>(types: impl Iterator<Item = &'t LitStr> + Clone, faults: &mut Faults) {
+pub(crate) fn are_types(types: &[&LitStr], faults: &mut Faults) {
     /// What `EventType` accepts.
     const MAX_BYTES: usize = 255;
-    for (index, literal) in types.clone().enumerate() {
+    for (index, literal) in types.iter().enumerate() {
         let text = literal.value();
         let message = if text.is_empty() {
             "an event type is not empty: write it as the provider does, for example `\"push\"`"
@@ -48,7 +48,7 @@ pub(crate) fn are_types<'t>(types: impl Iterator<Item = &'t LitStr> + Clone, fau
              `events(\"..\", \"..\")`"
                 .to_owned()
         } else if types
-            .clone()
+            .iter()
             .take(index)
             .any(|earlier| earlier.value() == text)
         {
@@ -71,7 +71,7 @@ mod tests {
         let with = |literal: &str| {
             let types: [LitStr; 2] = [parse_quote!("push"), parse_quote!(#literal)];
             let mut faults = Faults::default();
-            are_types(types.iter(), &mut faults);
+            are_types(&types.each_ref(), &mut faults);
             faults.messages().concat()
         };
         assert_eq!(with("pull"), "");

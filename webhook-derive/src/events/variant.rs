@@ -5,7 +5,7 @@ use std::slice;
 use proc_macro2::TokenStream;
 use quote::ToTokens as _;
 use syn::parse::{ParseStream, Parser as _};
-use syn::{Attribute, Error, Fields, Ident, LitStr, Meta, Result};
+use syn::{Attribute, Error, Expr, Fields, Ident, LitStr, Meta, Result};
 
 use crate::fault::Faults;
 use crate::near::nearest;
@@ -47,7 +47,7 @@ impl<'i> Variant<'i> {
             faults.at(attr, message);
         }
         let takes = match takes(attr) {
-            Ok(takes) => takes,
+            Ok(takes) => takes?,
             Err(fault) => {
                 faults.push(fault);
                 return None;
@@ -95,7 +95,8 @@ impl<'i> Variant<'i> {
     }
 }
 
-fn takes(attr: &Attribute) -> Result<Takes<'_>> {
+/// `None` if the compiler has a fault to tell.
+fn takes(attr: &Attribute) -> Result<Option<Takes<'_>>> {
     let path = attr.path();
     if path.is_ident("event") {
         return event(attr);
@@ -103,7 +104,7 @@ fn takes(attr: &Attribute) -> Result<Takes<'_>> {
     match &attr.meta {
         Meta::List(list) => {
             let several = |input: ParseStream<'_>| types::several(&path, input);
-            Ok(Takes::Named(several.parse2(list.tokens.clone())?))
+            Ok(Some(Takes::Named(several.parse2(list.tokens.clone())?)))
         }
         Meta::NameValue(_) | Meta::Path(_) => Err(Error::new_spanned(
             path,
@@ -113,23 +114,32 @@ fn takes(attr: &Attribute) -> Result<Takes<'_>> {
     }
 }
 
-fn event(attr: &Attribute) -> Result<Takes<'_>> {
+fn event(attr: &Attribute) -> Result<Option<Takes<'_>>> {
     const WRITE: &str = "one event type is written `#[event = \"..\"]`, several are \
                          `#[events(\"..\", \"..\")]`, and all that no variant names \
                          `#[event(other)]`";
     match &attr.meta {
+        // The compiler tells what is no literal at all by itself.
+        Meta::NameValue(pair) if !matches!(pair.value, Expr::Lit(_)) => Ok(None),
         Meta::NameValue(pair) => {
             let literal = types::one.parse2(pair.value.to_token_stream())?;
-            Ok(Takes::Named(vec![literal]))
+            Ok(Some(Takes::Named(vec![literal])))
         }
-        Meta::List(list) if is_other(&list.tokens) => Ok(Takes::Others(attr)),
-        Meta::List(list) if !list.tokens.is_empty() => Err(Error::new_spanned(&list.tokens, WRITE)),
-        Meta::List(_) | Meta::Path(_) => Err(Error::new_spanned(attr.path(), WRITE)),
+        Meta::List(list) => match word(&list.tokens) {
+            Some(word) if word == "other" => Ok(Some(Takes::Others(attr))),
+            Some(word) if nearest(&word.to_string(), ["other"], |name| name).is_some() => {
+                let message = format!("unknown word `{word}`: did you mean `other`?");
+                Err(Error::new_spanned(word, message))
+            }
+            _ if list.tokens.is_empty() => Err(Error::new_spanned(attr.path(), WRITE)),
+            _ => Err(Error::new_spanned(&list.tokens, WRITE)),
+        },
+        Meta::Path(_) => Err(Error::new_spanned(attr.path(), WRITE)),
     }
 }
 
-fn is_other(tokens: &TokenStream) -> bool {
-    syn::parse2::<Ident>(tokens.clone()).is_ok_and(|word| word == "other")
+fn word(tokens: &TokenStream) -> Option<Ident> {
+    syn::parse2(tokens.clone()).ok()
 }
 
 const ATTRIBUTES: [&str; 2] = ["event", "events"];
