@@ -1,7 +1,6 @@
 //! The conformance suite that every ledger runs. For the tests of ledgers only.
 #![expect(
     clippy::arithmetic_side_effects,
-    clippy::expect_used,
     clippy::indexing_slicing,
     clippy::missing_panics_doc,
     clippy::unwrap_used,

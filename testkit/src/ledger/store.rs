@@ -1,6 +1,7 @@
 //! What the suite asks of a store under test.
 
 use std::error::Error;
+use std::pin::Pin;
 use std::sync::Arc;
 
 use webhook_core::ledger::Ledger;
@@ -95,14 +96,14 @@ pub enum Act {
 pub struct Case<S> {
     /// Module and function, for example `claims::tenants_do_not_share_ids`.
     name: &'static str,
-    run: fn(Arc<S>) -> std::pin::Pin<Box<dyn Future<Output = ()>>>,
+    run: Body<S>,
 }
 
+/// The case itself.
+type Body<S> = fn(Arc<S>) -> Pin<Box<dyn Future<Output = ()>>>;
+
 impl<S: Store> Case<S> {
-    pub(crate) const fn new(
-        name: &'static str,
-        run: fn(Arc<S>) -> std::pin::Pin<Box<dyn Future<Output = ()>>>,
-    ) -> Self {
+    pub(crate) const fn new(name: &'static str, run: Body<S>) -> Self {
         Self { name, run }
     }
 
