@@ -19,7 +19,7 @@ use webhook_actix::{
     Provider as _, webhook,
 };
 use webhook_stripe::Stripe;
-use webhook_tests::app::{NOW, eventually};
+use webhook_tests::app::{NOW, block_on, eventually};
 use webhook_tests::on_both;
 use webhook_tests::stores::{Effects, Store};
 use webhook_tests::wire::post;
@@ -227,7 +227,8 @@ fn d6_a_reload_cannot_give_two_endpoints_one_secret<S: Store>() {
 fn e3_a_reload_cannot_bring_a_spent_key_back<S: Store>() {
     let (app, mount) = rotating::<S>();
     // What the pruner does when the tombstones of a key are gone.
-    app.execute("update webhook.signing_key set pruned_at = last_live_at");
+    let spend = "update webhook.signing_key set pruned_at = last_live_at";
+    block_on(app.store.execute(spend));
     mount.remove("old");
     add_new(&app, &mount);
     mount.write("old", &secret_of("old"));

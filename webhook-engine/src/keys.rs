@@ -5,7 +5,8 @@
 //! | `part` | one setting read into key configurations |
 //! | `listed` | the keyring in use, and what a change of its files must go through |
 //! | `reload` | rounds over all endpoints: files read again, keys past their end reported |
-//! | `lookup` | a source behind a bounded cache |
+//! | `lookup` | a source behind a bounded cache, `lookups` its bounds |
+//! | `recent` | a map that forgets what was not asked for lately |
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -14,11 +15,12 @@ use webhook_core::{KeyConfig, KeySource, Keyring, KeyringError, SecretFormat};
 
 mod listed;
 mod lookup;
+mod lookups;
 mod part;
 mod recent;
 mod reload;
 
-pub use lookup::Lookups;
+pub use lookups::Lookups;
 
 pub(crate) use listed::Listed;
 pub(crate) use lookup::Lookup;

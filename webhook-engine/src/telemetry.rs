@@ -157,21 +157,21 @@ impl<T: Copy + PartialEq> Family<T> {
     }
 
     /// Do something with `member`'s key. Members are few: looking at each is quicker than a hash.
-    fn with(&self, member: T, make: impl FnOnce() -> Key, act: impl FnOnce(&Key)) {
+    fn with(&self, member: T, name: impl FnOnce() -> Key, act: impl FnOnce(&Key)) {
         {
-            let made = self.0.read().unwrap_or_else(PoisonError::into_inner);
-            if let Some((_, key)) = made.iter().find(|(known, _)| *known == member) {
+            let known = self.0.read().unwrap_or_else(PoisonError::into_inner);
+            if let Some((_, key)) = known.iter().find(|(own, _)| *own == member) {
                 return act(key);
             }
         }
-        let key = make();
+        let key = name();
         act(&key);
-        let mut made = self.0.write().unwrap_or_else(PoisonError::into_inner);
-        if made.len() >= MOST_MEMBERS {
-            made.clear();
+        let mut known = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        if known.len() >= MOST_MEMBERS {
+            known.clear();
         }
         // Twice, if two came at once: the first one is found.
-        made.push((member, key));
+        known.push((member, key));
     }
 }
 

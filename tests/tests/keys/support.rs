@@ -18,7 +18,7 @@ use webhook_tests::stores::Store;
 pub(crate) struct App<S: Store> {
     pub(crate) address: SocketAddr,
     pub(crate) clock: Turned,
-    store: Arc<S>,
+    pub(crate) store: Arc<S>,
     webhooks: Webhooks<S::Ledger>,
     server: ServerHandle,
     thread: Option<JoinHandle<()>>,
@@ -77,10 +77,6 @@ impl<S: Store> App<S> {
 
     pub(crate) fn number(&self, sql: &str) -> i64 {
         block_on(self.store.number(sql))
-    }
-
-    pub(crate) fn execute(&self, sql: &str) {
-        block_on(self.store.execute(sql));
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// At most `2 * half` entries, the `half` used last among them.
+/// The `most` entries used last, and at most as many others.
 ///
 /// Two generations instead of a list of uses: when the young one is full it becomes the old one, and what
 /// was old is forgotten.
@@ -11,15 +11,15 @@ use std::sync::Arc;
 pub(super) struct Recent<V> {
     young: HashMap<Arc<str>, V>,
     old: HashMap<Arc<str>, V>,
-    half: usize,
+    most: usize,
 }
 
 impl<V> Recent<V> {
-    pub(super) fn new(half: usize) -> Self {
+    pub(super) fn new(most: usize) -> Self {
         Self {
             young: HashMap::new(),
             old: HashMap::new(),
-            half,
+            most,
         }
     }
 
@@ -32,7 +32,7 @@ impl<V> Recent<V> {
 
     pub(super) fn insert(&mut self, name: Arc<str>, value: V) {
         self.old.remove(&name);
-        if self.young.len() >= self.half && !self.young.contains_key(&name) {
+        if self.young.len() >= self.most && !self.young.contains_key(&name) {
             self.old = std::mem::take(&mut self.young);
         }
         self.young.insert(name, value);
