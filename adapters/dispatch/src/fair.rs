@@ -60,7 +60,6 @@ impl Load {
         &self,
         ready: &[Ready],
         places: u32,
-        now_millis: i64,
         policy: &HealthPolicy,
         mut begins: impl FnMut(&Ready) -> u32,
     ) -> Vec<Want> {
@@ -68,9 +67,8 @@ impl Load {
         let mut doubtful = (places / 2).max(1).saturating_sub(self.doubtful);
         let mut tenants: HashMap<&str, VecDeque<Candidate>> = HashMap::new();
         for ready in ready {
-            let room = ready
-                .health
-                .room(ready.limits.in_flight, now_millis, policy);
+            // By the store's clock its breaker lets an attempt pass, or it would not be ready.
+            let room = ready.health.room(ready.limits.in_flight, i64::MAX, policy);
             let under_way = self.by_endpoint.get(&ready.endpoint).copied();
             let left = room.saturating_sub(under_way.unwrap_or_default());
             let left = left.min(begins(ready));
@@ -125,10 +123,6 @@ impl Load {
 }
 
 impl Candidate {
-    #[expect(
-        clippy::needless_pass_by_value,
-        reason = "called where the candidate ends"
-    )]
     fn want(self) -> Want {
         Want {
             endpoint: self.endpoint,
@@ -169,7 +163,7 @@ mod tests {
 
     fn share(load: &Load, ready: &[Ready], places: u32) -> Vec<u32> {
         let policy = HealthPolicy::default();
-        let wants = load.share(ready, places, 0, &policy, |_| u32::MAX);
+        let wants = load.share(ready, places, &policy, |_| u32::MAX);
         let granted = |ready: &Ready| {
             let want = wants.iter().find(|want| want.endpoint == ready.endpoint);
             want.map_or(0, |want| want.max)
@@ -227,21 +221,21 @@ mod tests {
     fn the_rate_bounds_what_begins() {
         let one = [ready("a", PROVEN)];
         let policy = HealthPolicy::default();
-        let wants = Load::default().share(&one, 100, 0, &policy, |_| 3);
+        let wants = Load::default().share(&one, 100, &policy, |_| 3);
         assert_eq!(
             wants.first().map(|want| (want.max, want.room)),
             Some((3, 10))
         );
-        let none = Load::default().share(&one, 100, 0, &policy, |_| 0);
+        let none = Load::default().share(&one, 100, &policy, |_| 0);
         assert_eq!(none, []);
     }
 
     #[test]
-    fn an_open_breaker_gets_nothing() {
-        let open = Health {
+    fn a_breaker_that_is_half_open_gets_one() {
+        let half_open = Health {
             open_until: Some(1),
             ..PROVEN
         };
-        assert_eq!(share(&Load::default(), &[ready("a", open)], 10), [0]);
+        assert_eq!(share(&Load::default(), &[ready("a", half_open)], 10), [1]);
     }
 }

@@ -55,7 +55,7 @@ async fn record<O: Outbox>(parts: &Parts<O>, records: Vec<AttemptRecord>) {
                             tracing::warn!(%endpoint, reason, "an endpoint is disabled");
                         }
                         None => {
-                            tracing::info!(%endpoint, change = change.as_str(), "an endpoint's health changed")
+                            tracing::info!(%endpoint, change = change.as_str(), "an endpoint's health changed");
                         }
                     }
                 }
