@@ -39,7 +39,7 @@ pub enum Disposition {
     Ignore,
     /// Try again on the endpoint's schedule.
     Retry,
-    /// Try again after this long, at least.
+    /// Try again after this long, at least, but no later than the endpoint's longest backoff.
     RetryAfter(Duration),
 }
 

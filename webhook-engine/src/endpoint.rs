@@ -165,7 +165,8 @@ impl<P: Provider, C: Send + 'static> Endpoint<P, C> {
         self
     }
 
-    /// First and longest pause between attempts; doubled in between, with jitter. Default: 1 s, 1 h.
+    /// First and longest pause between attempts; doubled in between, with jitter. Default: 1 s, 1 h. A
+    /// handler that asks for a longer pause than the longest gets that.
     #[must_use]
     pub fn backoff(mut self, first: Duration, longest: Duration) -> Self {
         self.settings.backoff = Some((first, longest));
