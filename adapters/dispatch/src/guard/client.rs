@@ -264,10 +264,7 @@ impl Shared {
     async fn kept(&self, key: &Key, target: &Target, policy: &Policy) -> Option<Connection> {
         while let Some(mut connection) = self.pool.take(key) {
             let address = connection.checked().address().ip();
-            if let Ok(checked) = policy.check(target, address)
-                && connection.is_ready().await
-            {
-                connection.recheck(checked);
+            if policy.check(target, address).is_ok() && connection.is_ready().await {
                 return Some(connection);
             }
         }

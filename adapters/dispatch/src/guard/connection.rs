@@ -117,7 +117,7 @@ impl Connection {
 
     /// Whether another request may be sent: it is neither closed nor in the middle of something.
     pub(super) async fn is_ready(&mut self) -> bool {
-        // Whatever comes now was not asked for; a byte is enough to see that.
+        // Whatever comes now was not asked for, and hyper closes; a byte is enough to see that.
         self.http.restart(1);
         self.wire.refill(WIRE_BYTES);
         poll_fn(|cx| {
@@ -125,7 +125,7 @@ impl Connection {
             Poll::Ready(())
         })
         .await;
-        !self.is_closed && self.http.read() == 0 && self.sender.is_ready()
+        !self.is_closed && self.sender.is_ready()
     }
 
     pub(super) fn checked(&self) -> Checked {
@@ -134,11 +134,6 @@ impl Connection {
 
     pub(super) fn opened(&self) -> Instant {
         self.opened
-    }
-
-    /// Under a policy that may be newer than the connection.
-    pub(super) fn recheck(&mut self, checked: Checked) {
-        self.checked = checked;
     }
 
     async fn head(
@@ -241,8 +236,8 @@ const BUFFER_BYTES: usize = 2 * HEAD_BYTES;
 /// As much of a body as is kept.
 const BODY_BYTES: usize = 4 * 1024;
 /// The body with its chunks' sizes, extensions and trailers.
-const BODY_WIRE_BYTES: usize = 4 * BODY_BYTES;
-/// Beyond any chain of certificates that is served in earnest.
-const HANDSHAKE_BYTES: usize = 128 * 1024;
+const BODY_WIRE_BYTES: usize = 2 * BODY_BYTES;
+/// Several times a long chain of certificates.
+const HANDSHAKE_BYTES: usize = 32 * 1024;
 /// Head or body, in small TLS records, with session tickets before them.
 const WIRE_BYTES: usize = 64 * 1024;

@@ -119,20 +119,27 @@ async fn endless_bodies_are_cut_at_four_kibibytes() {
 async fn framing_without_a_body_is_cut_off() {
     let chunked = "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n";
     for (piece, most) in [
+        // A byte of body, and its size with many zeros: within the grammar, but no body is so framed.
+        (format!("{}1\r\nz\r\n", "0".repeat(10)), 2000),
         // A byte of body, and a kilobyte of extension.
-        (format!("1;ext={}\r\nz\r\n", "e".repeat(1000)), 64),
+        (format!("1;ext={}\r\nz\r\n", "e".repeat(1000)), 32),
         (format!("1;ext={}", "e".repeat(100_000)), 0),
         // A chunk's size that never ends.
         ("0".repeat(100_000), 0),
         // Trailers that never end.
         (format!("0\r\n{}", "t: 1\r\n".repeat(100_000)), 0),
     ] {
-        let (outcome, taken) = flooded(chunked, piece).await;
+        let (outcome, taken) = flooded(chunked, piece.clone()).await;
         let answer = outcome.unwrap();
-        assert_eq!(answer.status, 200);
-        assert_ne!(answer.body_end, BodyEnd::Complete);
-        assert!(answer.body.len() <= most, "{} bytes", answer.body.len());
-        assert!(taken < BUFFERS, "{taken} bytes");
+        assert_eq!(answer.status, 200, "{piece:.60}");
+        // Ours or hyper's bound, whichever is met first.
+        assert_ne!(answer.body_end, BodyEnd::Complete, "{piece:.60}");
+        assert!(
+            answer.body.len() <= most,
+            "{} bytes of {piece:.60}",
+            answer.body.len()
+        );
+        assert!(taken < BUFFERS, "{taken} bytes of {piece:.60}");
     }
 }
 

@@ -137,6 +137,28 @@ async fn a_kept_connection_that_dies_costs_one_more_try_with_a_fresh_signature()
     assert_eq!((receiver.connections(), requests.load(SeqCst)), (2, 3));
 }
 
+/// Nobody takes the second try, but the first may have been acted on.
+#[tokio::test]
+async fn a_second_try_that_fails_does_not_hide_the_first() {
+    let receiver = Receiver::start(|mut stream, _| async move {
+        read_request(&mut stream).await.unwrap();
+        stream.write_all(NO_CONTENT.as_bytes()).await.unwrap();
+        read_request(&mut stream).await;
+    })
+    .await;
+    let client = client();
+    let url = receiver.url("/");
+    post(&client, &url).await.unwrap();
+    drop(receiver);
+    tokio::time::sleep(Duration::from_millis(50)).await;
+    let error = post(&client, &url).await.unwrap_err();
+    assert_eq!(error, SendError::Closed);
+    assert!(error.may_have_arrived());
+    // And nothing hides that the third was never sent.
+    let error = post(&client, &url).await.unwrap_err();
+    assert!(!error.may_have_arrived(), "{error:?}");
+}
+
 /// An answer was begun, so the request arrived: it is not sent again behind the caller's back.
 #[tokio::test]
 async fn nothing_is_sent_twice_once_an_answer_has_begun() {
