@@ -6,11 +6,12 @@ use std::sync::Arc;
 use crate::future::BoxFuture;
 use crate::keyring::Keyring;
 
-/// What may choose a keyring: never anything but this, and never the body.
+/// What may choose a keyring: nothing but this, and never the body.
 #[non_exhaustive]
 #[derive(Debug, Clone, Copy)]
 pub struct KeyQuery<'q> {
-    /// The tenant that the endpoint's path or declared header names.
+    /// The tenant that the endpoint's path or declared header names: 1 to 255 bytes without control
+    /// characters, and otherwise whatever a stranger wrote.
     pub tenant: Option<&'q str>,
 }
 
@@ -18,7 +19,8 @@ pub struct KeyQuery<'q> {
 #[non_exhaustive]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum KeyFault {
-    /// The source cannot be reached. Answered 503: the provider shall come again.
+    /// The source cannot be reached, or what it holds cannot be used. Answered 503: the provider shall come
+    /// again.
     #[error("key source is unavailable")]
     Unavailable,
     /// There is no such tenant. Answered with the one generic refusal.
@@ -28,7 +30,38 @@ pub enum KeyFault {
 
 /// A source of keyrings, for example one per tenant.
 ///
-/// Called before authentication: implementations bound their work and cache their answers.
+/// Asked before authentication, but rarely: the engine remembers answers for a while, asks once for all
+/// requests that wait for one tenant, and gives up after a second. An implementation asks its store and need
+/// not cache. The keyring's [principal](Keyring::principal) is the tenant of all it verifies; without one it is the
+/// name in the query. Two tenants must not have one secret.
+///
+/// # Examples
+///
+/// ```
+/// use std::collections::HashMap;
+/// use std::sync::Arc;
+///
+/// use webhook_core::{
+///     BoxFuture, KeyConfig, KeyFault, KeyQuery, KeySource, Keyring, SecretFormat,
+/// };
+///
+/// #[derive(Debug)]
+/// struct Tenants(HashMap<String, String>);
+///
+/// impl KeySource for Tenants {
+///     fn keys<'a>(&'a self, query: KeyQuery<'a>) -> BoxFuture<'a, Result<Arc<Keyring>, KeyFault>> {
+///         Box::pin(async move {
+///             let tenant = query.tenant.ok_or(KeyFault::Unknown)?;
+///             let secret = self.0.get(tenant).ok_or(KeyFault::Unknown)?;
+///             let format = SecretFormat::Text { prefix: "" }; // the provider's `spec().secret()`
+///             // A secret that cannot be used is our fault: not "unknown", which refuses for good.
+///             let ring = Keyring::build(format, [KeyConfig::new(secret.as_str())])
+///                 .map_err(|_| KeyFault::Unavailable)?;
+///             Ok(Arc::new(ring))
+///         })
+///     }
+/// }
+/// ```
 pub trait KeySource: Debug + Send + Sync + 'static {
     /// The keyring for `query`.
     ///
