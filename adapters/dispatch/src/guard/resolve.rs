@@ -122,3 +122,50 @@ const CACHE_ANSWERS: u64 = 4096;
 /// So that a receiver that moved is found again soon, whatever TTL was published.
 const LONGEST_TTL: Duration = Duration::from_mins(1);
 const LONGEST_NEGATIVE_TTL: Duration = Duration::from_secs(5);
+
+#[cfg(test)]
+mod tests {
+    use hickory_resolver::proto::rr::Name;
+    use tokio::net::UdpSocket;
+
+    use super::*;
+
+    /// `metadata` must not become `metadata.corp.example`, which somebody else may own.
+    #[tokio::test]
+    async fn search_domains_are_not_appended() {
+        let server = UdpSocket::bind("127.0.0.1:0").await.unwrap();
+        let mut connection = ConnectionConfig::udp();
+        connection.port = server.local_addr().unwrap().port();
+        let name_server = NameServerConfig::new([127, 0, 0, 1].into(), true, vec![connection]);
+        let domain = Name::from_ascii("corp.example.").unwrap();
+        let config =
+            ResolverConfig::from_parts(Some(domain.clone()), vec![domain], vec![name_server]);
+        let provider = TokioRuntimeProvider::default();
+        let dns = Dns::build(Resolver::builder_with_config(config, provider)).unwrap();
+
+        let asked = async {
+            let mut names = Vec::new();
+            let mut packet = [0; 512];
+            loop {
+                let (length, client) = server.recv_from(&mut packet).await.unwrap();
+                names.push(packet[12..length].to_vec());
+                // No such name: the question repeated, and nothing more.
+                packet[2..12].copy_from_slice(&[0x81, 0x83, 0, 1, 0, 0, 0, 0, 0, 0]);
+                let end = packet[12..].iter().position(|byte| *byte == 0).unwrap() + 17;
+                server.send_to(&packet[..end], client).await.unwrap();
+                if names.len() == 2 {
+                    return names;
+                }
+            }
+        };
+        let (names, outcome) = tokio::join!(asked, dns.resolve("metadata"));
+        assert_eq!(outcome, Err(ResolveFault::NoAddress));
+        for name in names {
+            assert!(
+                name.starts_with(b"\x08metadata\x00"),
+                "{}",
+                name.escape_ascii()
+            );
+        }
+    }
+}

@@ -1,9 +1,10 @@
 //! Names, resolved by a name server of ours over real sockets.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use tokio::net::{TcpSocket, TcpStream};
 use webhook_dispatch::guard::{
     AddressClass, AddressPolicy, Dns, GuardedClient, Phase, Policy, Refused, ResolveFault,
     SendError,
@@ -11,7 +12,7 @@ use webhook_dispatch::guard::{
 
 use crate::support::dns::{NameServer, Said};
 use crate::support::receiver::Receiver;
-use crate::support::{any_port, loopback_open, net, post, target};
+use crate::support::{Fixed, any_port, loopback_open, net, post, target};
 
 fn client(server: &NameServer, policy: Policy) -> GuardedClient {
     GuardedClient::builder()
@@ -208,6 +209,36 @@ async fn the_next_address_is_tried_when_one_does_not_answer() {
     let error = post(&client, &format!("http://many.test:{}/", free_port().await)).await;
     let refused = SendError::Unreachable(std::io::ErrorKind::ConnectionRefused);
     assert_eq!(error.unwrap_err(), refused);
+}
+
+/// One address swallows calls, as behind a firewall; the next one is called before the deadline.
+#[tokio::test]
+async fn an_address_that_swallows_calls_does_not_use_up_the_deadline() {
+    let receiver = Receiver::answering("HTTP/1.1 204 No Content\r\n\r\n").await;
+    let port = receiver.address.port();
+    let swallows: SocketAddr = ([127, 0, 0, 2], port).into();
+    let socket = TcpSocket::new_v4().unwrap();
+    socket.bind(swallows).unwrap();
+    let _full = socket.listen(1).unwrap();
+    // Nobody accepts, so the queue fills, and what comes later is not answered any more.
+    let mut waiting = Vec::new();
+    loop {
+        let call = tokio::time::timeout(Duration::from_millis(100), TcpStream::connect(swallows));
+        match call.await {
+            Ok(connected) => waiting.push(connected.unwrap()),
+            Err(_) => break,
+        }
+    }
+    let client = GuardedClient::builder()
+        .policy(loopback_open())
+        .resolver(Fixed::new(&["127.0.0.2", "127.0.0.1"]))
+        .build()
+        .unwrap();
+    let url = format!("http://hooks.test:{port}/");
+    let answer = post(&client, &url).await.unwrap();
+    assert_eq!(answer.address, receiver.address);
+    let connected = answer.times.connected.unwrap();
+    assert!(connected >= Duration::from_millis(250), "{connected:?}");
 }
 
 async fn free_port() -> u16 {

@@ -62,12 +62,14 @@ impl Identity {
     /// As [`Self::serve`], in TLS records of `piece` bytes at most.
     async fn serve_in_pieces(self, answer: impl Into<Vec<u8>>, piece: usize) -> Receiver {
         let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
-        let config = ServerConfig::builder_with_provider(provider)
+        let mut config = ServerConfig::builder_with_provider(provider)
             .with_safe_default_protocol_versions()
             .unwrap()
             .with_no_client_auth()
             .with_single_cert(vec![self.0], self.1)
             .unwrap();
+        // As receivers do that speak both; who asks for nothing would get HTTP/2 from some.
+        config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
         let acceptor = TlsAcceptor::from(Arc::new(config));
         let answer: Arc<[u8]> = answer.into().into();
         Receiver::start(move |stream, _| {
@@ -76,6 +78,9 @@ impl Identity {
                 let Ok(mut stream) = acceptor.accept(stream).await else {
                     return;
                 };
+                if stream.get_ref().1.alpn_protocol() != Some(b"http/1.1") {
+                    return;
+                }
                 while read_request(&mut stream).await.is_some() {
                     for piece in answer.chunks(piece) {
                         if stream.write_all(piece).await.is_err() || stream.flush().await.is_err() {
