@@ -9,10 +9,36 @@ use webhook_core::{
 
 use crate::{event, members};
 
-/// GitHub: repository, organisation and App webhooks.
+/// GitHub, and which of an App's installations an endpoint wants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[expect(clippy::exhaustive_structs, reason = "keys belong to the endpoint")]
-pub struct GitHub;
+pub struct GitHub {
+    /// `None`: all, and hooks of repositories and organisations.
+    installations: Option<&'static [u64]>,
+}
+
+/// GitHub: repository, organisation and App webhooks, all of them.
+#[expect(
+    non_upper_case_globals,
+    reason = "the value of the type that needs no choice bears its name"
+)]
+pub const GitHub: GitHub = GitHub {
+    installations: None,
+};
+
+impl GitHub {
+    /// Only events of these installations of an App.
+    ///
+    /// All others are acknowledged, counted and not run: those of other installations, `installation` events of new
+    /// ones included, and those without any, as repository hooks send.
+    ///
+    /// For start-up: the list is kept until the process ends.
+    #[must_use]
+    pub fn installations(mut self, ids: impl IntoIterator<Item = u64>) -> Self {
+        let ids: Vec<u64> = ids.into_iter().collect();
+        self.installations = Some(ids.leak());
+        self
+    }
+}
 
 impl Provider for GitHub {
     type Identity = Relabelable;
@@ -30,7 +56,7 @@ impl Provider for GitHub {
     }
 
     fn identities(&self, verified: &Verified<'_>) -> Result<Identities, InvalidEvent> {
-        event::identities(verified)
+        event::identities(self.installations, verified)
     }
 
     fn corroborates(&self, event_type: &str, payload: &[u8]) -> bool {

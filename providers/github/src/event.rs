@@ -25,7 +25,11 @@ struct Named {
     id: Option<u64>,
 }
 
-pub(crate) fn identities(verified: &Verified<'_>) -> Result<Identities, InvalidEvent> {
+/// `wanted`: of these installations only.
+pub(crate) fn identities(
+    wanted: Option<&[u64]>,
+    verified: &Verified<'_>,
+) -> Result<Identities, InvalidEvent> {
     let head = verified.unsigned_head();
     let id = head.one("x-github-delivery").ok();
     let id = id.filter(|id| is_name(id, |byte| byte.is_ascii_alphanumeric() || byte == b'-'));
@@ -41,12 +45,19 @@ pub(crate) fn identities(verified: &Verified<'_>) -> Result<Identities, InvalidE
     );
     let body = verified.body();
     // No JSON object begins with a letter, and a form does. The content type is unsigned.
-    let identity = if body.first().is_some_and(u8::is_ascii_alphabetic) {
+    let (owned, identity): (Owned, _) = if body.first().is_some_and(u8::is_ascii_alphabetic) {
         let json = form_payload(body)?.into_owned();
-        let account = account(json.as_bytes())?;
-        identity.account(account).payload(json.into())
+        (json_object(json.as_bytes())?, identity.payload(json.into()))
     } else {
-        identity.account(account(body)?)
+        (json_object(body)?, identity)
+    };
+    let installation = owned.installation.as_ref().and_then(|named| named.id);
+    let is_wanted = wanted.is_none_or(|wanted| installation.is_some_and(|id| wanted.contains(&id)));
+    let identity = identity.account(owned.account()?);
+    let identity = if is_wanted {
+        identity
+    } else {
+        identity.outside("installation")
     };
     Ok([identity].into_iter().collect())
 }
@@ -60,18 +71,15 @@ fn form_payload(body: &[u8]) -> Result<Cow<'_, str>, InvalidEvent> {
     }
 }
 
-fn account(json: &[u8]) -> Result<Option<Account>, InvalidEvent> {
-    let Owned {
-        installation,
-        organization,
-        repository,
-    } = json_object(json)?;
-    let owner = repository.and_then(|repository| repository.owner);
-    let id = [installation, organization, owner]
-        .into_iter()
-        .flatten()
-        .find_map(|named| named.id);
-    id.map(|id| Account::new(&id.to_string())).transpose()
+impl Owned {
+    fn account(self) -> Result<Option<Account>, InvalidEvent> {
+        let owner = self.repository.and_then(|repository| repository.owner);
+        let id = [self.installation, self.organization, owner]
+            .into_iter()
+            .flatten()
+            .find_map(|named| named.id);
+        id.map(|id| Account::new(&id.to_string())).transpose()
+    }
 }
 
 fn is_name(text: &str, allowed: impl Fn(u8) -> bool) -> bool {

@@ -30,6 +30,19 @@
 //! The content type is unsigned, too. Whether the body is JSON or a form is read from the body: JSON that somebody
 //! filled with `&payload=…` never passes for a form.
 //!
+//! # Which events are inside
+//!
+//! An App that anybody may install gets events of whoever did. An endpoint that is for some of them says so, and the
+//! rest is acknowledged, counted and not run:
+//!
+//! ```
+//! use webhook_github::GitHub;
+//!
+//! let all = GitHub;
+//! let ours = GitHub.installations([51_230_001, 51_230_002]); // `installation.id` of the signed body
+//! # let _ = (all, ours);
+//! ```
+//!
 //! # What it will not do
 //!
 //! Read the SHA-1 header `X-Hub-Signature`, or answer a `ping` specially: it is an event like others.

@@ -232,3 +232,50 @@ fn hook_headers_are_kept_with_the_event() {
     );
     assert_eq!(kept.get("x-github-enterprise-host"), None);
 }
+
+#[test]
+fn only_listed_installations_are_inside() {
+    let listed = GitHub.installations([55_000_001, 7]);
+    let receiver = Receiver::new(&listed, &["It's a Secret to Everybody"], 1_750_000_000);
+    let outside = |event_type: &str, body: &[u8]| {
+        let headers = [
+            ("X-GitHub-Delivery", DELIVERY),
+            ("X-GitHub-Event", event_type),
+        ];
+        let seen = receiver.accept(&request(body, &headers)).event().unwrap();
+        assert_eq!(seen.event_type, event_type);
+        seen.outside
+    };
+    let other = Some("installation");
+    for (event_type, body, account) in PAYLOADS {
+        let expected = if account == Some("55000001") {
+            None
+        } else {
+            other
+        };
+        assert_eq!(
+            outside(event_type, body.as_bytes()),
+            expected,
+            "{event_type}"
+        );
+        let form = form_urlencoded::Serializer::new(String::new())
+            .append_pair("payload", body)
+            .finish();
+        assert_eq!(
+            outside(event_type, form.as_bytes()),
+            expected,
+            "{event_type}"
+        );
+    }
+    for (body, expected) in [
+        (r#"{"installation":{"id":7}}"#, None),
+        (r#"{"installation":{"id":70}}"#, other),
+        (r#"{"installation":{}}"#, other),
+        (r#"{"installation":null,"organization":{"id":7}}"#, other),
+        (r#"{"repository":{"owner":{"id":7}}}"#, other),
+        ("{}", other),
+    ] {
+        assert_eq!(outside("push", body.as_bytes()), expected, "{body}");
+    }
+    assert_eq!(named("push", "{}").unwrap().outside, None);
+}

@@ -9,10 +9,33 @@ use webhook_core::{
 
 use crate::event;
 
-/// Slack: Events API, slash commands and interactivity of one app.
+/// Slack, and which workspaces an endpoint wants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[expect(clippy::exhaustive_structs, reason = "keys belong to the endpoint")]
-pub struct Slack;
+pub struct Slack {
+    /// `None`: all.
+    workspaces: Option<&'static [String]>,
+}
+
+/// Slack: Events API, slash commands and interactivity of one app, in all workspaces.
+#[expect(
+    non_upper_case_globals,
+    reason = "the value of the type that needs no choice bears its name"
+)]
+pub const Slack: Slack = Slack { workspaces: None };
+
+impl Slack {
+    /// Only events of these workspaces, by id (`T…`), or of all workspaces of these organisations (`E…`).
+    ///
+    /// All others are acknowledged, counted and not run. Handshakes are answered all the same.
+    ///
+    /// For start-up: the list is kept until the process ends.
+    #[must_use]
+    pub fn workspaces(mut self, ids: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        let ids: Vec<String> = ids.into_iter().map(Into::into).collect();
+        self.workspaces = Some(ids.leak());
+        self
+    }
+}
 
 impl Provider for Slack {
     type Identity = Signed;
@@ -30,7 +53,7 @@ impl Provider for Slack {
     }
 
     fn identities(&self, verified: &Verified<'_>) -> Result<Identities, InvalidEvent> {
-        let identity = event::identity(verified.body())?;
+        let identity = event::identity(self.workspaces, verified.body())?;
         Ok([identity].into_iter().collect())
     }
 

@@ -50,14 +50,21 @@ struct Named<'b> {
     id: Cow<'b, str>,
 }
 
-pub(crate) fn identity(body: &[u8]) -> Result<Identity, InvalidEvent> {
+/// Where an event happened.
+struct Origin<'b> {
+    team: Option<Cow<'b, str>>,
+    enterprise: Option<Cow<'b, str>>,
+}
+
+/// `wanted`: of these workspaces and organisations only.
+pub(crate) fn identity(wanted: Option<&[String]>, body: &[u8]) -> Result<Identity, InvalidEvent> {
     if !is_form(body) {
-        return callback(body);
+        return callback(wanted, body);
     }
     let mut fields = fields(body)?;
     match fields.remove("payload") {
-        Some(json) if fields.is_empty() => interaction(&json),
-        None if fields.contains_key("command") => command(&fields),
+        Some(json) if fields.is_empty() => interaction(wanted, &json),
+        None if fields.contains_key("command") => command(wanted, &fields),
         _ => Err(InvalidEvent::Body),
     }
 }
@@ -79,33 +86,39 @@ pub(crate) fn handshake(body: &[u8]) -> Result<Option<Handshake>, InvalidEvent> 
     Ok(Some(Handshake::plain(challenge.into_owned())))
 }
 
-fn callback(body: &[u8]) -> Result<Identity, InvalidEvent> {
+fn callback(wanted: Option<&[String]>, body: &[u8]) -> Result<Identity, InvalidEvent> {
     let callback: Callback<'_> = json_object(body)?;
-    let account = account(callback.team_id, callback.enterprise_id)?;
+    let origin = Origin {
+        team: callback.team_id,
+        enterprise: callback.enterprise_id,
+    };
     if callback.kind == "app_rate_limited" {
         let minute = callback.minute_rate_limited.ok_or(InvalidEvent::Id)?;
         let id = format!("{}:{}:{minute}", callback.kind, callback.api_app_id);
         let identity = Identity::new(EventId::new(&id)?, EventType::new(&callback.kind)?);
         let whole: &RawValue = json_object(body)?;
-        return Ok(identity
-            .account(account)
-            .payload(under_event(whole)?.into()));
+        return origin.of(identity.payload(under_event(whole)?.into()), wanted);
     }
     let id = EventId::new(&callback.event_id)?;
     let event = callback.event.ok_or(InvalidEvent::Type)?;
-    Ok(Identity::new(id, EventType::new(&event.event_type)?).account(account))
+    origin.of(
+        Identity::new(id, EventType::new(&event.event_type)?),
+        wanted,
+    )
 }
 
-fn command(fields: &Fields<'_>) -> Result<Identity, InvalidEvent> {
+fn command(wanted: Option<&[String]>, fields: &Fields<'_>) -> Result<Identity, InvalidEvent> {
     let field = |name| fields.get(name).cloned();
     let id = field("trigger_id").unwrap_or_default();
     let identity = Identity::new(EventId::new(&id)?, EventType::new("slash_command")?);
-    Ok(identity
-        .account(account(field("team_id"), field("enterprise_id"))?)
-        .payload(under_event(fields)?.into()))
+    let origin = Origin {
+        team: field("team_id"),
+        enterprise: field("enterprise_id"),
+    };
+    origin.of(identity.payload(under_event(fields)?.into()), wanted)
 }
 
-fn interaction(json: &str) -> Result<Identity, InvalidEvent> {
+fn interaction(wanted: Option<&[String]>, json: &str) -> Result<Identity, InvalidEvent> {
     let interaction: Interaction<'_> = json_object(json.as_bytes())?;
     let id = match (interaction.trigger_id, interaction.view) {
         (Some(id), _) => id,
@@ -116,18 +129,27 @@ fn interaction(json: &str) -> Result<Identity, InvalidEvent> {
         [interaction.team, interaction.enterprise].map(|named| named.map(|named| named.id));
     let whole: &RawValue = json_object(json.as_bytes())?;
     let identity = Identity::new(EventId::new(&id)?, EventType::new(&interaction.kind)?);
-    Ok(identity
-        .account(account(team, enterprise)?)
-        .payload(under_event(whole)?.into()))
+    let origin = Origin { team, enterprise };
+    origin.of(identity.payload(under_event(whole)?.into()), wanted)
 }
 
-fn account(
-    team: Option<Cow<'_, str>>,
-    enterprise: Option<Cow<'_, str>>,
-) -> Result<Option<Account>, InvalidEvent> {
-    let mut named = [team, enterprise].into_iter().flatten();
-    let name = named.find(|name| !name.is_empty());
-    name.map(|name| Account::new(&name)).transpose()
+impl Origin<'_> {
+    /// Put it into `identity`: the account, and whether that is wanted.
+    fn of(self, identity: Identity, wanted: Option<&[String]>) -> Result<Identity, InvalidEvent> {
+        let given = [&self.team, &self.enterprise].into_iter().flatten();
+        let mut given = given.filter(|name| !name.is_empty());
+        let is_wanted = |wanted: &[String]| {
+            let mut given = given.clone();
+            given.any(|name| wanted.iter().any(|one| *one == **name))
+        };
+        let is_wanted = wanted.is_none_or(is_wanted);
+        let identity = identity.account(given.next().map(|name| Account::new(name)).transpose()?);
+        Ok(if is_wanted {
+            identity
+        } else {
+            identity.outside("workspace")
+        })
+    }
 }
 
 /// The matter where `payload_at` looks for it.

@@ -34,6 +34,19 @@
 //!
 //! Handshakes, once verified: `url_verification` is answered with its challenge in plain text, `ssl_check` with nothing.
 //!
+//! # Which events are inside
+//!
+//! An app that anybody may install gets events of whoever did. An endpoint that is for some workspaces says so, and the
+//! rest is acknowledged, counted and not run:
+//!
+//! ```
+//! use webhook_slack::Slack;
+//!
+//! let all = Slack;
+//! let ours = Slack.workspaces(["T070ULYC5VE", "E0ACMEGRID"]); // a workspace, and all of an organisation
+//! # let _ = (all, ours);
+//! ```
+//!
 //! # What it will not do
 //!
 //! Look at the deprecated `token`, or answer a challenge that is not signed, over 4 KiB or holds control characters.

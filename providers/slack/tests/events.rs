@@ -309,3 +309,65 @@ fn retry_headers_are_kept_with_the_event() {
     assert_eq!(kept.get("x-slack-retry-num"), Some("2"));
     assert_eq!(kept.get("x-slack-retry-reason"), Some("http_timeout"));
 }
+
+#[test]
+fn only_listed_workspaces_are_inside() {
+    let outside = |wanted: Slack, body: &str| {
+        let receiver = Receiver::new(
+            &wanted,
+            &["8f742231b10e8888abcd99yyyzzz85a5"],
+            1_750_000_000,
+        );
+        receiver
+            .accept(&receiver.sign(body))
+            .event()
+            .unwrap()
+            .outside
+    };
+    let (ours, other) = (
+        Slack.workspaces(["T070ULYC5VE"]),
+        Slack.workspaces(["T1", "E1"]),
+    );
+    let submission = include_str!("../testdata/payloads/view_submission.form");
+    let message = include_str!("../testdata/payloads/event_callback.message.json");
+    for body in [message, COMMAND, ACTIONS, RATE_LIMITED] {
+        assert_eq!(outside(ours, body), None, "{body}");
+        assert_eq!(outside(other, body), Some("workspace"), "{body}");
+        assert_eq!(outside(Slack, body), None, "{body}");
+    }
+    // Of an organisation, without a workspace.
+    assert_eq!(outside(ours, submission), Some("workspace"));
+    assert_eq!(outside(Slack.workspaces(["E0ACMEGRID"]), submission), None);
+    let event = |team: Value, enterprise: Value| {
+        json!({"type": "event_callback", "event_id": "Ev1", "event": {"type": "message"},
+               "team_id": team, "enterprise_id": enterprise})
+        .to_string()
+    };
+    for (body, expected) in [
+        (event("T1".into(), Value::Null), None),
+        (event("T9".into(), "E1".into()), None),
+        (event("T9".into(), "E9".into()), Some("workspace")),
+        (event("T1 ".into(), Value::Null), Some("workspace")),
+        (event("".into(), "".into()), Some("workspace")),
+        (event(Value::Null, Value::Null), Some("workspace")),
+    ] {
+        assert_eq!(outside(other, &body), expected, "{body}");
+    }
+    assert_eq!(
+        outside(Slack.workspaces([""]), &event("".into(), Value::Null)),
+        Some("workspace")
+    );
+}
+
+#[test]
+fn handshakes_are_answered_whatever_the_workspace() {
+    let nobody = Slack.workspaces(["T1"]);
+    let receiver = Receiver::new(
+        &nobody,
+        &["8f742231b10e8888abcd99yyyzzz85a5"],
+        1_750_000_000,
+    );
+    let check = include_str!("../testdata/payloads/url_verification.json");
+    let handshake = receiver.accept(&receiver.sign(check)).handshake;
+    assert!(handshake.unwrap().is_some());
+}

@@ -19,6 +19,7 @@ impl Stripe {
         Self(Wanted {
             livemode: Some(true),
             connected: Some(false),
+            accounts: None,
         })
     }
 
@@ -46,6 +47,7 @@ impl Stripe {
     #[must_use]
     pub const fn connected_accounts(mut self) -> Self {
         self.0.connected = Some(true);
+        self.0.accounts = None;
         self
     }
 
@@ -55,6 +57,18 @@ impl Stripe {
     #[must_use]
     pub const fn any_account(mut self) -> Self {
         self.0.connected = None;
+        self.0.accounts = None;
+        self
+    }
+
+    /// Events of these connected accounts (`acct_…`) and no others.
+    ///
+    /// For start-up: the list is kept until the process ends.
+    #[must_use]
+    pub fn accounts(mut self, ids: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        let ids: Vec<String> = ids.into_iter().map(Into::into).collect();
+        self.0.connected = Some(true);
+        self.0.accounts = Some(ids.leak());
         self
     }
 }

@@ -26,6 +26,8 @@ pub(crate) struct Wanted {
     pub(crate) livemode: Option<bool>,
     /// `None`: of any account.
     pub(crate) connected: Option<bool>,
+    /// `None`: of any connected account.
+    pub(crate) accounts: Option<&'static [String]>,
 }
 
 pub(crate) fn identity(wanted: Wanted, body: &[u8]) -> Result<Identity, InvalidEvent> {
@@ -38,9 +40,14 @@ pub(crate) fn identity(wanted: Wanted, body: &[u8]) -> Result<Identity, InvalidE
     let account = account.map(|name| Account::new(&name)).transpose()?;
     // An event that does not say its mode is in none.
     let other_mode = wanted.livemode.is_some() && wanted.livemode != named.livemode;
+    let is_listed = |listed: &[String]| {
+        let account = account.as_ref().map(Account::as_str);
+        account.is_some_and(|account| listed.iter().any(|one| one == account))
+    };
     let other_account = wanted
         .connected
-        .is_some_and(|connected| connected != account.is_some());
+        .is_some_and(|connected| connected != account.is_some())
+        || !wanted.accounts.is_none_or(is_listed);
     let id = EventId::new(&named.id)?;
     let identity = Identity::new(id, EventType::new(&named.event_type)?).account(account);
     Ok(if other_mode {

@@ -28,8 +28,9 @@
 //!
 //! let own = Stripe::live(); // live mode, events of the account itself
 //! let connect = Stripe::live().connected_accounts(); // those of connected accounts instead
+//! let some = Stripe::live().accounts(["acct_1s4eRy9wQsnHaux3"]); // of these connected accounts only
 //! let sandbox = Stripe::test().any_account();
-//! # let _ = (own, connect, sandbox);
+//! # let _ = (own, connect, some, sandbox);
 //! ```
 //!
 //! # Thin events

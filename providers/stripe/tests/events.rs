@@ -102,6 +102,43 @@ fn only_the_wanted_mode_and_kind_of_account_is_inside() {
 }
 
 #[test]
+fn only_listed_accounts_are_inside() {
+    let body = |account: &str| {
+        format!(r#"{{"id":"evt_1","type":"a","livemode":true,"account":{account}}}"#)
+    };
+    let listed = Stripe::live().accounts(["acct_1", "acct_2"]);
+    for (account, outside) in [
+        (r#""acct_1""#, None),
+        (r#""acct_2""#, None),
+        (r#""acct_3""#, Some("account")),
+        (r#""acct_""#, Some("account")),
+        (r#""acct_1 ""#, Some("account")),
+        ("null", Some("account")),
+    ] {
+        assert_eq!(
+            receive(listed, body(account)).unwrap().outside,
+            outside,
+            "{account}"
+        );
+    }
+    let none = Stripe::live().accounts(Vec::<String>::new());
+    assert_eq!(
+        receive(none, body(r#""acct_1""#)).unwrap().outside,
+        Some("account")
+    );
+    for (later, account) in [
+        (listed.any_account(), "null"),
+        (listed.connected_accounts(), r#""acct_3""#),
+    ] {
+        assert_eq!(
+            receive(later, body(account)).unwrap().outside,
+            None,
+            "{later:?}"
+        );
+    }
+}
+
+#[test]
 fn a_context_is_the_account_of_a_thin_event_only() {
     let thin =
         r#"{"id":"evt_1","type":"a","object":"v2.core.event","livemode":true,"context":"acct_1"}"#;
