@@ -50,6 +50,8 @@ mod executor;
 #[cfg(any(feature = "postgres", feature = "sqlite"))]
 mod listed;
 #[cfg(any(feature = "postgres", feature = "sqlite"))]
+mod newer_than;
+#[cfg(any(feature = "postgres", feature = "sqlite"))]
 mod outbox;
 #[cfg(any(feature = "postgres", feature = "sqlite"))]
 mod stored;
@@ -59,6 +61,8 @@ mod postgres;
 #[cfg(feature = "sqlite")]
 mod sqlite;
 
+#[cfg(any(feature = "postgres", feature = "sqlite"))]
+pub use newer_than::{Newer, NewerThan};
 #[cfg(feature = "postgres")]
 pub use postgres::{PoolSizes, PostgresLedger, PostgresOutbox, PostgresTx};
 #[cfg(feature = "sqlite")]
