@@ -14,6 +14,8 @@ pub trait Store: Send + Sync + 'static {
     type Ledger: Ledger<Conn: Effects>;
     /// Its name.
     const NAME: &str;
+    /// A minute ago, by its clock and in its SQL.
+    const A_MINUTE_AGO: &str;
     /// Make one.
     fn fresh() -> impl Future<Output = Self> + Send;
     /// Where it is.
@@ -59,6 +61,7 @@ fn unique() -> String {
 impl Store for Sqlite {
     type Ledger = SqliteLedger;
     const NAME: &str = "sqlite";
+    const A_MINUTE_AGO: &str = "unixepoch() * 1000 - 60000";
 
     async fn fresh() -> Self {
         let path = std::env::temp_dir().join(format!("{}.db", unique()));
@@ -136,6 +139,7 @@ impl Drop for Sqlite {
 impl Store for Postgres {
     type Ledger = PostgresLedger;
     const NAME: &str = "postgres";
+    const A_MINUTE_AGO: &str = "clock_timestamp() - interval '1 minute'";
 
     async fn fresh() -> Self {
         let server = std::env::var("TEST_DATABASE_URL")

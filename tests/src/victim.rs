@@ -144,6 +144,18 @@ impl Victim {
         }
     }
 
+    /// Send this signal.
+    ///
+    /// # Panics
+    ///
+    /// If it cannot be sent.
+    pub fn signal(&self, name: &str) {
+        // The shell's own, as not every system has the program.
+        let line = format!("kill -{name} {}", self.child.id());
+        let sent = Command::new("sh").arg("-c").arg(line).status();
+        assert!(sent.is_ok_and(|sent| sent.success()), "SIG{name}");
+    }
+
     /// SIGKILL: nothing is flushed, closed or said.
     ///
     /// # Panics

@@ -21,6 +21,7 @@ use webhook_timestamped::Timestamped;
 
 on_both!(
     d4_a_tenants_key_opens_its_own_path_and_no_other,
+    d5_what_the_body_says_chooses_no_key,
     one_event_at_two_endpoints_runs_at_both,
 );
 
@@ -100,13 +101,17 @@ fn serve<S: Store>(test: impl FnOnce(&S, SocketAddr)) {
 }
 
 fn send(to: SocketAddr, path: &str, signed_by: &str) -> u16 {
+    send_body(to, path, signed_by, BODY)
+}
+
+fn send_body(to: SocketAddr, path: &str, signed_by: &str, body: &[u8]) -> u16 {
     let keys = ring(signed_by);
-    let signing = Signing::new(&keys, BODY, SystemClock::default().unix_secs());
+    let signing = Signing::new(&keys, body, SystemClock::default().unix_secs());
     let headers = Timestamped.sign(&signing).into_iter();
     let headers: Vec<_> = headers
         .map(|(name, value)| (name.to_owned(), value))
         .collect();
-    post(to, path, &headers, BODY).status
+    post(to, path, &headers, body).status
 }
 
 fn effects<S: Store>(store: &S) -> i64 {
@@ -127,6 +132,17 @@ fn d4_a_tenants_key_opens_its_own_path_and_no_other<S: Store>() {
             block_on(store.number("select count(*) from webhook.inbox")),
             2
         );
+    });
+}
+
+fn d5_what_the_body_says_chooses_no_key<S: Store>() {
+    serve::<S>(|store, address| {
+        let body = br#"{"id":"named","type":"note.created","account":"rival","tenant":"rival"}"#;
+        assert_eq!(send_body(address, "/t/acme", "rival", body), 401);
+        assert_eq!(send_body(address, "/t/acme", "acme", body), 200);
+        eventually("it took effect", || effects(store) == 1);
+        let acme = "select count(*) from webhook.inbox where principal = 'acme'";
+        assert_eq!(block_on(store.number(acme)), 1);
     });
 }
 
