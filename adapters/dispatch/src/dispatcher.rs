@@ -54,9 +54,13 @@ pub enum SetupError {
 }
 
 struct Running {
-    runtime: Runtime,
     engine: Engine,
+    threads: Threads,
 }
+
+/// The engine's threads. Dropped, also within other runtimes, they are not waited for: attempts under way
+/// are cut off, and made again when their leases are over.
+struct Threads(Option<Runtime>);
 
 impl<O: Outbox> Dispatcher<O> {
     /// Send from `outbox`, with secrets out of `vault`, through `client`.
@@ -100,7 +104,10 @@ impl<O: Outbox> Dispatcher<O> {
                     LedgerError::new(webhook_core::ledger::LedgerFault::Internal, error)
                 })?;
             let engine = Engine::start(runtime.handle(), &self.parts);
-            *running = Some(Running { runtime, engine });
+            *running = Some(Running {
+                engine,
+                threads: Threads(Some(runtime)),
+            });
         }
         Ok(())
     }
@@ -137,9 +144,9 @@ impl<O: Outbox> Dispatcher<O> {
             let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
             running.take()
         };
-        if let Some(Running { runtime, engine }) = running {
+        if let Some(Running { engine, threads }) = running {
             engine.stop().await;
-            runtime.shutdown_background();
+            drop(threads);
         }
     }
 }
@@ -259,6 +266,14 @@ impl<O: Outbox> DispatcherBuilder<O> {
             threads: self.threads,
             running: Mutex::new(None),
         })
+    }
+}
+
+impl Drop for Threads {
+    fn drop(&mut self) {
+        if let Some(runtime) = self.0.take() {
+            runtime.shutdown_background();
+        }
     }
 }
 

@@ -1,5 +1,5 @@
-//! Who gets a free place: fewest places first, tenant by tenant, and doubtful endpoints never more
-//! than half of them.
+//! Who gets a free place: the tenant that has fewest, of its endpoints the one that was served longest ago;
+//! and doubtful endpoints never more than half of all.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, VecDeque};
@@ -14,6 +14,9 @@ pub(crate) struct Load {
     by_tenant: HashMap<Arc<str>, u32>,
     doubtful: u32,
     all: u32,
+    /// In which turn an endpoint was served last.
+    served: HashMap<EndpointId, u64>,
+    turn: u64,
 }
 
 /// One delivery under way.
@@ -40,6 +43,12 @@ impl Load {
         *count = count.saturating_add(1);
         self.doubtful = self.doubtful.saturating_add(u32::from(place.is_doubtful));
         self.all = self.all.saturating_add(1);
+        self.turn = self.turn.saturating_add(1);
+        self.served.insert(place.endpoint, self.turn);
+        if self.served.len() > MOST_SERVED {
+            let lately = self.turn.saturating_sub(MOST_SERVED as u64 / 2);
+            self.served.retain(|_, turn| *turn > lately);
+        }
     }
 
     pub(crate) fn leave(&mut self, place: &Place) {
@@ -84,6 +93,10 @@ impl Load {
                         is_doubtful: ready.health.is_doubtful(policy),
                     });
             }
+        }
+        for candidates in tenants.values_mut() {
+            let served = |candidate: &Candidate| self.served.get(&candidate.endpoint).copied();
+            candidates.make_contiguous().sort_by_key(served);
         }
         let mut queue: BinaryHeap<Reverse<(u32, &str)>> = tenants
             .keys()
@@ -140,6 +153,9 @@ fn leave<K: std::hash::Hash + Eq>(counts: &mut HashMap<K, u32>, key: &K) {
         }
     }
 }
+
+/// Endpoints that are remembered as served lately.
+const MOST_SERVED: usize = 10_000;
 
 #[cfg(test)]
 mod tests {
@@ -215,6 +231,30 @@ mod tests {
         let shares = share(&Load::default(), &all, 10);
         assert_eq!(shares.iter().take(20).sum::<u32>(), 5);
         assert_eq!(shares.last(), Some(&5));
+    }
+
+    #[test]
+    fn endpoints_of_a_tenant_take_turns() {
+        let all: Vec<Ready> = (0..5).map(|_| ready("a", Health::default())).collect();
+        let mut load = Load::default();
+        let mut served = Vec::new();
+        for _ in 0..5 {
+            // One place that doubtful endpoints may have.
+            let wants = load.share(&all, 2, &HealthPolicy::default(), |_| u32::MAX);
+            assert_eq!(wants.len(), 1);
+            let place = Place {
+                endpoint: wants[0].endpoint,
+                tenant: "a".into(),
+                is_doubtful: true,
+            };
+            load.enter(&place);
+            load.leave(&place);
+            served.push(place.endpoint);
+        }
+        served.sort_unstable();
+        let mut endpoints: Vec<_> = all.iter().map(|ready| ready.endpoint).collect();
+        endpoints.sort_unstable();
+        assert_eq!(served, endpoints);
     }
 
     #[test]

@@ -1,0 +1,100 @@
+//! That one endpoint's trouble is nobody else's.
+
+use std::time::Duration;
+
+use webhook_core::outbox::{DeliveryState, Filter, Limits, Outbox as _, Search};
+use webhook_dispatch::NewEndpoint;
+
+use crate::sender::Sender;
+use crate::sink::{Reply, Sink};
+
+#[tokio::test]
+async fn endpoints_that_hang_hold_up_no_other() {
+    let hanging = Sink::start(|_, _| Reply {
+        after: Duration::from_secs(60),
+        status: 200,
+        ..Reply::default()
+    })
+    .await;
+    let healthy = Sink::start(|_, _| Reply::status(200)).await;
+    // Far fewer places than deliveries that hang.
+    let sender = Sender::start_with(|builder| builder.places(16)).await;
+    let new = |url| NewEndpoint::new("acme", url, Filter::all());
+    for _ in 0..24 {
+        sender.register(new(hanging.url("/"))).await;
+    }
+    sender.register(new(healthy.url("/"))).await;
+    for _ in 0..20 {
+        sender.send("a", "{}").await;
+    }
+    healthy.wait(20).await;
+    // While those that hang had a few attempts of the hundreds that wait.
+    assert!(hanging.got().len() < 240, "{}", hanging.got().len());
+}
+
+#[tokio::test]
+async fn an_endpoint_takes_no_more_at_once_than_its_limit() {
+    let sink = Sink::start(|_, _| Reply {
+        status: 200,
+        after: Duration::from_millis(50),
+        ..Reply::default()
+    })
+    .await;
+    let sender = Sender::start().await;
+    let limits = Limits::new(2, None).unwrap();
+    let new = NewEndpoint::new("acme", sink.url("/"), Filter::all()).limits(limits);
+    sender.register(new).await;
+    for _ in 0..20 {
+        sender.send("a", "{}").await;
+    }
+    sender.wait(DeliveryState::Delivered, 20).await;
+    let times: Vec<_> = sink.got().iter().map(|request| request.at).collect();
+    for window in times.windows(3) {
+        // The third begins when the first is answered.
+        let third = window[2].duration_since(window[0]);
+        assert!(third >= Duration::from_millis(49), "{third:?}");
+    }
+}
+
+#[tokio::test]
+async fn an_endpoint_gets_no_more_a_second_than_its_limit() {
+    let sink = Sink::start(|_, _| Reply::status(200)).await;
+    let sender = Sender::start().await;
+    let limits = Limits::new(10, Some(4)).unwrap();
+    let new = NewEndpoint::new("acme", sink.url("/"), Filter::all()).limits(limits);
+    sender.register(new).await;
+    for _ in 0..12 {
+        sender.send("a", "{}").await;
+    }
+    let got = sink.wait(12).await;
+    let took = got[11].at.duration_since(got[0].at);
+    // Four that were saved up, and four a second.
+    assert!(took >= Duration::from_millis(1700), "{took:?}");
+}
+
+#[tokio::test]
+async fn two_dispatchers_on_one_outbox_send_everything_once() {
+    let sink = Sink::start(|_, _| Reply::status(200)).await;
+    let sender = Sender::start().await;
+    let twin = webhook_dispatch::Dispatcher::builder(
+        sender.outbox.clone(),
+        crate::sender::vault(),
+        crate::sender::client(),
+    )
+    .build()
+    .unwrap();
+    twin.start().await.unwrap();
+    sender.endpoint(sink.url("/")).await;
+    for _ in 0..60 {
+        sender.send("a", "{}").await;
+    }
+    sender.wait(DeliveryState::Delivered, 60).await;
+    twin.shutdown().await;
+    sender.dispatcher.shutdown().await;
+    assert_eq!(sink.got().len(), 60);
+    let all = Search {
+        limit: 100,
+        ..Search::default()
+    };
+    assert_eq!(sender.outbox.find(all).await.unwrap().len(), 60);
+}
