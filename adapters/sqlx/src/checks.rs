@@ -154,10 +154,30 @@ pub(crate) fn orphans(orphans: Vec<(String, i64)>) -> Vec<Notice> {
     orphans.into_iter().map(notice).collect()
 }
 
+/// How much room is left where the store's file is, in bytes; `None` where that cannot be known.
+pub(crate) fn room(free: Option<u64>) -> Check {
+    match free {
+        None => good(ROOM, "not known here: watch the disk of the store"),
+        Some(free) if free < LEAST_ROOM => warning(
+            ROOM,
+            format!(
+                "{} MiB are left on the disk of the store: below {} MiB it soon refuses what it is sent",
+                free.div_euclid(MIB),
+                LEAST_ROOM.div_euclid(MIB)
+            ),
+        ),
+        Some(free) => good(ROOM, format!("{} MiB are left", free.div_euclid(MIB))),
+    }
+}
+
 const CLOCK: &str = "clock";
+const ROOM: &str = "room";
 const SCHEMA: &str = "schema";
 const WAITING: &str = "waiting";
 
+const MIB: u64 = 1024 * 1024;
+/// About twenty of the largest bodies.
+const LEAST_ROOM: u64 = 512 * MIB;
 /// Milliseconds beyond which an offset is worth a word, and beyond which it is not borne.
 const WARNING: i64 = 2000;
 const BAD: i64 = 30_000;
@@ -192,6 +212,16 @@ mod tests {
         assert_eq!(schema(Some((1, 1)), 2).verdict, CheckVerdict::Bad);
         assert_eq!(schema(Some((3, 1)), 2).verdict, CheckVerdict::Good);
         assert_eq!(schema(Some((3, 3)), 2).verdict, CheckVerdict::Bad);
+    }
+
+    #[test]
+    fn little_room_is_told() {
+        assert_eq!(room(Some(LEAST_ROOM)).verdict, CheckVerdict::Good);
+        let little = room(Some(LEAST_ROOM - 1));
+        assert_eq!(little.verdict, CheckVerdict::Warning);
+        assert!(little.detail.starts_with("511 MiB"), "{}", little.detail);
+        assert_eq!(room(Some(0)).verdict, CheckVerdict::Warning);
+        assert!(room(None).detail.starts_with("not known"));
     }
 
     #[test]

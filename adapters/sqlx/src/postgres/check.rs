@@ -24,6 +24,8 @@ async fn look(
     served: &[String],
 ) -> Result<Vec<Check>, sqlx::Error> {
     let mut checks = settings(conn).await?;
+    // Its server tells nobody.
+    checks.push(checks::room(None));
     checks.push(offset(conn, clock).await?);
     let schema = migrate::check(conn).await?;
     let is_usable = schema.verdict == webhook_core::ledger::CheckVerdict::Good;

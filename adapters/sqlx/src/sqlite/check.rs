@@ -1,6 +1,6 @@
 //! What the file is found to be: at start, where what is bad is refused, and whenever asked.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use sqlx::{Row, SqliteConnection};
 use webhook_core::Clock;
@@ -28,7 +28,8 @@ async fn look(
     clock: &dyn Clock,
     served: &[String],
 ) -> Result<Vec<Check>, sqlx::Error> {
-    let (_, mut checks) = settings(conn).await?;
+    let (file, mut checks) = settings(conn).await?;
+    checks.push(checks::room(file.as_deref().and_then(free_bytes)));
     checks.push(offset(conn, clock).await?);
     let schema = migrate::check(conn).await?;
     let is_usable = schema.verdict == CheckVerdict::Good;
@@ -105,6 +106,18 @@ async fn settings(
         },
     ];
     Ok((file, checks))
+}
+
+/// What is free where `file` is, for who may not use what is kept for root.
+#[cfg(unix)]
+fn free_bytes(file: &Path) -> Option<u64> {
+    let volume = rustix::fs::statvfs(file).ok()?;
+    Some(volume.f_bavail.saturating_mul(volume.f_frsize))
+}
+
+#[cfg(not(unix))]
+fn free_bytes(_file: &Path) -> Option<u64> {
+    None
 }
 
 /// How far `clock` is from SQLite's.

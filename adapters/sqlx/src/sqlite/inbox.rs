@@ -2,6 +2,7 @@
 //!
 //! Every write is guarded by the lease: token, state, and an end that has not come yet.
 
+use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use sqlx::SqliteConnection;
@@ -33,8 +34,9 @@ pub(super) async fn due(
 pub(super) async fn take(conn: &mut SqliteConnection, want: &Take) -> Result<Taken, sqlx::Error> {
     let mut events = Vec::new();
     let mut buried = 0u64;
-    for (id, has_crashed) in due(conn, want).await? {
-        let token = next_token(conn).await?;
+    let due = due(conn, want).await?;
+    let tokens = tokens(conn, due.len()).await?;
+    for ((id, has_crashed), token) in due.into_iter().zip(tokens) {
         let row: LeasedRow = sqlx::query_as(TAKE)
             .bind(id)
             .bind(token)
@@ -52,9 +54,17 @@ pub(super) async fn take(conn: &mut SqliteConnection, want: &Take) -> Result<Tak
 }
 
 pub(super) async fn next_token(conn: &mut SqliteConnection) -> Result<i64, sqlx::Error> {
-    sqlx::query_scalar("update webhook_fencing_token set value = value + 1 returning value")
-        .fetch_one(conn)
-        .await
+    sqlx::query_scalar(DRAW).bind(1).fetch_one(conn).await
+}
+
+/// Draw so many tokens.
+async fn tokens(
+    conn: &mut SqliteConnection,
+    count: usize,
+) -> Result<RangeInclusive<i64>, sqlx::Error> {
+    let count = i64::try_from(count).unwrap_or(i64::MAX);
+    let last: i64 = sqlx::query_scalar(DRAW).bind(count).fetch_one(conn).await?;
+    Ok(last.saturating_sub(count).saturating_add(1)..=last)
 }
 
 pub(super) async fn renew(
@@ -163,6 +173,8 @@ pub(super) async fn hand_back(
     }
     Ok(())
 }
+
+const DRAW: &str = "update webhook_fencing_token set value = value + ?1 returning value";
 
 /// A lease that ends too late was given by a clock that has been set back since: it has run out. So has
 /// a pause that ends too late. Each is a range of its own at the far end of an index, and is served first.
