@@ -74,12 +74,14 @@ async fn read<L: Ledger>(
         let chunk: Bytes = tokio::select! {
             biased;
             _ = share.evicted() => return Err(endpoint.reception(Outcome::Overloaded)),
-            () = &mut late => return Err(endpoint.reception(Outcome::TooSlow)),
+            // Before the timer, which then is set only for bodies that are waited for. What is there
+            // already is bounded by the cap.
             chunk = payload.next() => match chunk {
                 None => return Ok(verifier),
                 Some(Ok(chunk)) => chunk,
                 Some(Err(_)) => return Err(endpoint.reception(Outcome::Incomplete)),
             },
+            () = &mut late => return Err(endpoint.reception(Outcome::TooSlow)),
         };
         chunks = chunks.saturating_add(1);
         bytes = bytes.saturating_add(chunk.len());
