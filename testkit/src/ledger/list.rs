@@ -202,10 +202,27 @@ macro_rules! __ledger_cases {
 /// The argument is a type that implements [`ledger::Store`](crate::ledger::Store). A module around it
 /// tells two stores apart:
 ///
-/// ```ignore
-/// mod postgres {
-///     webhook_testkit::ledger_conformance!(crate::store::Postgres);
+/// ```
+/// # mod store {
+/// #     use std::error::Error;
+/// #     use webhook_sqlx::SqliteLedger;
+/// #     use webhook_testkit::ledger::{Act, Conn, Store};
+/// #     pub struct Acme;
+/// #     impl Store for Acme {
+/// #         type Ledger = SqliteLedger;
+/// #         async fn create() -> Self { Self }
+/// #         async fn destroy(&self) {}
+/// #         async fn open(&self) -> SqliteLedger { SqliteLedger::open("app.db").await.unwrap() }
+/// #         async fn shift(&self, _: i64) {}
+/// #         async fn keys(&self) -> u64 { 0 }
+/// #         async fn effects(&self) -> u64 { 0 }
+/// #         async fn act(_: &mut Conn<Self>, _: Act) -> Result<(), Box<dyn Error + Send + Sync>> { Ok(()) }
+/// #     }
+/// # }
+/// mod acme {
+///     webhook_testkit::ledger_conformance!(crate::store::Acme);
 /// }
+/// # fn main() {}
 /// ```
 #[macro_export]
 macro_rules! ledger_conformance {

@@ -16,6 +16,7 @@ use crate::store::Sql;
 cases! {
     d3_a_replay_stores_no_payload
     d3_payloads_are_capped
+    d11_a_payload_that_was_not_kept_is_not_the_first_ones
     d11_who_decided_is_recorded
     a_tombstone_without_a_digest_knows_no_content
     f2_hand_backs_are_counted
@@ -68,6 +69,21 @@ async fn d3_payloads_are_capped<S: Sql>(store: Arc<S>) {
             .await,
         3
     );
+}
+
+/// A payload that went over the endpoint's cap is gone; the first one's is of another content.
+async fn d11_a_payload_that_was_not_kept_is_not_the_first_ones<S: Sql>(store: Arc<S>) {
+    let ledger = prepared(&*store).await;
+    completed(&ledger, Post::new("1").loose()).await;
+    let other = Post::new("1").content("other").loose();
+    let mismatch = Claim::Quarantined(Quarantine::ContentMismatch);
+    assert_eq!(claim(&ledger, other).await, mismatch);
+    store
+        .execute("update webhook.quarantine set payload = null")
+        .await;
+    let row = ledger.quarantined(None, None, 10).await.unwrap().remove(0);
+    let released = ledger.release(row.id, "anna".to_owned()).await.unwrap();
+    assert_eq!(released, Release::NoPayload);
 }
 
 async fn d11_who_decided_is_recorded<S: Sql>(store: Arc<S>) {
