@@ -16,12 +16,12 @@ use std::time::Duration;
 
 use webhook_actix::{
     BoxFuture, Endpoint, EventId, KeyConfig, KeyFault, KeyQuery, KeySource, Keyring, Keys, Lookups,
-    Provider as _, webhook,
+    Provider as _, Webhooks, webhook,
 };
 use webhook_stripe::Stripe;
 use webhook_tests::app::{NOW, block_on, eventually};
 use webhook_tests::on_both;
-use webhook_tests::stores::{Effects, Store};
+use webhook_tests::stores::{Effects, Sqlite, Store};
 use webhook_tests::wire::post;
 use webhook_timestamped::Timestamped;
 
@@ -37,6 +37,7 @@ on_both!(
     rotation_retired_the_old_key_is_refused_however_fresh,
     rotation_rollback_the_old_key_is_back_and_no_event_runs_twice,
     e8_a_swapped_mount_is_seen_and_a_bad_one_changes_nothing,
+    no_delivery_is_refused_while_keys_are_swapped,
     d6_a_reload_cannot_give_two_endpoints_one_secret,
     e3_a_reload_cannot_bring_a_spent_key_back,
     an_unknown_tenant_costs_one_look_up_however_often_it_is_named,
@@ -201,6 +202,30 @@ fn e8_a_swapped_mount_is_seen_and_a_bad_one_changes_nothing<S: Store>() {
     assert_eq!(sent("two"), 200);
 }
 
+fn no_delivery_is_refused_while_keys_are_swapped<S: Store>() {
+    let (app, mount) = rotating::<S>();
+    let mut swaps = 0;
+    std::thread::scope(|scope| {
+        let sender = scope.spawn(|| {
+            for number in 0..200 {
+                assert_eq!(send(&app, &format!("{number}"), &["old", "new"]), 200);
+            }
+        });
+        while !sender.is_finished() {
+            add_new(&app, &mount);
+            mount.remove("old");
+            app.reload().unwrap();
+            mount.write("old", &secret_of("old"));
+            app.reload().unwrap();
+            mount.remove("new");
+            app.reload().unwrap();
+            swaps += 1;
+        }
+    });
+    assert!(swaps > 0);
+    eventually("each took effect once", || app.effects() == 200);
+}
+
 fn d6_a_reload_cannot_give_two_endpoints_one_secret<S: Store>() {
     let mount = Mount::new();
     mount.write("a", &secret_of("a"));
@@ -275,6 +300,11 @@ fn of_tenant(name: &str) -> Keyring {
     Keyring::build(Stripe::any_mode().spec().secret(), [key]).unwrap()
 }
 
+/// Bounds for a machine that is busy.
+fn patient() -> Lookups {
+    Lookups::default().timeout(Duration::from_secs(30))
+}
+
 fn with_tenants<S: Store>(tenants: &Tenants, lookups: Lookups) -> App<S> {
     let keys = |source: Tenants| Keys::source(source).lookups(lookups);
     let (by_path, by_header) = (
@@ -310,6 +340,25 @@ fn of<S: Store>(app: &App<S>, path: &str, signed_by: &str, body: &[u8]) -> u16 {
     post(app.address, path, &headers, body).status
 }
 
+#[test]
+fn the_path_or_a_header_names_the_tenant_and_not_both() {
+    let build = |path: &str, keys: Keys| {
+        let store = block_on(Sqlite::fresh());
+        let endpoint = Endpoint::at(path, Timestamped, keys).on(on_note);
+        let built = Webhooks::builder(block_on(store.ledger()))
+            .endpoint(endpoint)
+            .build();
+        built.map(drop).map_err(|fault| fault.to_string())
+    };
+    let source = || Keys::source(Tenants::default());
+    build("/t/{tenant}", source()).unwrap();
+    build("/t", source().tenant_header("X-Tenant")).unwrap();
+    let told = build("/t/{tenant}", source().tenant_header("X-Tenant")).unwrap_err();
+    assert!(told.contains("both name the tenant"), "{told}");
+    let told = build("/t", source().lookups(Lookups::default().at_once(0))).unwrap_err();
+    assert!(told.contains("a bound of look-ups is zero"), "{told}");
+}
+
 /// Run `one` for every number, on many threads at once.
 fn flood(requests: usize, one: impl Fn(SocketAddr, usize) + Sync, to: SocketAddr) {
     let next = AtomicUsize::new(0);
@@ -331,7 +380,7 @@ fn flood(requests: usize, one: impl Fn(SocketAddr, usize) + Sync, to: SocketAddr
 fn an_unknown_tenant_costs_one_look_up_however_often_it_is_named<S: Store>() {
     let tenants = Tenants::default();
     // Long enough that none ends while the test runs.
-    let lookups = Lookups::default().unknown_for(Duration::from_hours(1));
+    let lookups = patient().unknown_for(Duration::from_hours(1));
     let app = with_tenants::<S>(&tenants, lookups);
     let body = paid("1", "acct_1");
     let headers = signed(&Stripe::any_mode(), &of_tenant("acct_1"), &body, NOW);
@@ -343,9 +392,8 @@ fn an_unknown_tenant_costs_one_look_up_however_often_it_is_named<S: Store>() {
 
 fn a_flood_of_unknown_tenants_is_bounded_and_known_ones_are_served<S: Store>() {
     let tenants = Tenants::default();
-    let lookups = Lookups::default()
+    let lookups = patient()
         .at_once(2)
-        .timeout(Duration::from_secs(30))
         .remember_for(Duration::from_hours(1))
         .unknown_for(Duration::from_hours(1));
     let app = with_tenants::<S>(&tenants, lookups);
@@ -370,7 +418,7 @@ fn a_flood_of_unknown_tenants_is_bounded_and_known_ones_are_served<S: Store>() {
 }
 
 fn d4_a_body_that_names_another_account_is_refused<S: Store>() {
-    let app = with_tenants::<S>(&Tenants::default(), Lookups::default());
+    let app = with_tenants::<S>(&Tenants::default(), patient());
     assert_eq!(of(&app, "/t/acct_1", "acct_1", &paid("1", "acct_2")), 400);
     assert_eq!(of(&app, "/t/acct_2", "acct_1", &paid("1", "acct_2")), 401);
     assert_eq!(app.number("select count(*) from webhook.inbox"), 0);
@@ -381,7 +429,7 @@ fn d4_a_body_that_names_another_account_is_refused<S: Store>() {
 }
 
 fn d4_a_header_chooses_the_key_and_no_more<S: Store>() {
-    let app = with_tenants::<S>(&Tenants::default(), Lookups::default());
+    let app = with_tenants::<S>(&Tenants::default(), patient());
     let sent = |tenants: &[&str], signed_by: &str, body: &[u8]| {
         let mut headers = signed(&Stripe::any_mode(), &of_tenant(signed_by), body, NOW);
         let named = tenants.iter();

@@ -7,11 +7,12 @@
 
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
 use tracing_subscriber::fmt::MakeWriter;
 use webhook_actix::{
-    BoxFuture, Endpoint, EventId, KeyConfig, KeyFault, KeyQuery, KeySource, Keyring, Keys,
+    BoxFuture, Endpoint, EventId, KeyConfig, KeyFault, KeyQuery, KeySource, Keyring, Keys, Lookups,
     SecretFormat, webhook,
 };
 use webhook_tests::app::{NOW, eventually};
@@ -91,7 +92,8 @@ fn what_is_seen_of_keys() {
     mount.write("b.retire_at", &(NOW + 100).to_string());
     let keys = Keys::directory(mount.path(""));
     let app = App::<Sqlite>::start(|builder| {
-        let tenants = Keys::source(Tenants);
+        let patient = Lookups::default().timeout(Duration::from_secs(30));
+        let tenants = Keys::source(Tenants).lookups(patient);
         builder
             .endpoint(Endpoint::at("/custom", Timestamped, keys).on(on_note))
             .endpoint(
