@@ -261,7 +261,7 @@ impl Shared {
     }
 
     /// A kept connection that is alive, and whose address the policy still admits.
-    async fn kept(&self, key: &Key, target: &Target, policy: &Policy) -> Option<Connection> {
+    async fn kept(&self, key: &Key, target: &Target, policy: &Policy) -> Option<Box<Connection>> {
         while let Some(mut connection) = self.pool.take(key) {
             let address = connection.checked().address().ip();
             if policy.check(target, address).is_ok() && connection.is_ready().await {
@@ -276,7 +276,7 @@ impl Shared {
         target: &Target,
         policy: &Policy,
         progress: &mut Progress,
-    ) -> Result<Connection, SendError> {
+    ) -> Result<Box<Connection>, SendError> {
         progress.enter(Phase::Resolve);
         let addresses = self.resolve(target, policy).await?;
         progress.times.resolved = Some(progress.elapsed());
@@ -305,7 +305,7 @@ impl Shared {
     fn finish(
         &self,
         key: Key,
-        connection: Connection,
+        connection: Box<Connection>,
         exchange: Exchange,
         progress: &Progress,
         is_reused: bool,

@@ -57,7 +57,7 @@ impl Connection {
         target: &Target,
         tls: &Tls,
         secured: impl FnOnce(),
-    ) -> Result<Self, SendError> {
+    ) -> Result<Box<Self>, SendError> {
         let (stream, wire) = Metered::new(stream);
         let stream: Box<dyn Stream> = if target.is_https() {
             wire.restart(HANDSHAKE_BYTES);
@@ -75,7 +75,8 @@ impl Connection {
             .handshake(TokioIo::new(stream))
             .await
             .map_err(|_| SendError::Closed)?;
-        Ok(Self {
+        // Boxed, since it is handed on a dozen times for each request.
+        Ok(Box::new(Self {
             sender,
             driver,
             is_closed: false,
@@ -83,7 +84,7 @@ impl Connection {
             wire,
             checked,
             opened: Instant::now(),
-        })
+        }))
     }
 
     /// Send `request` and read the answer within the budgets. `answered` is called when the head is there.

@@ -31,7 +31,7 @@ impl Pool {
     }
 
     /// The connection that was used last: it is the likeliest to be alive.
-    pub(super) fn take(&self, key: &Key) -> Option<Connection> {
+    pub(super) fn take(&self, key: &Key) -> Option<Box<Connection>> {
         let now = Instant::now();
         let mut idle = self.lock();
         let kept = idle.connections.get_mut(key)?;
@@ -43,7 +43,7 @@ impl Pool {
     }
 
     /// Keep `connection`, if there is room for it.
-    pub(super) fn put(self: &Arc<Self>, key: Key, connection: Connection) {
+    pub(super) fn put(self: &Arc<Self>, key: Key, connection: Box<Connection>) {
         let now = Instant::now();
         let mut idle = self.lock();
         let has_room = idle.connections.values().map(Vec::len).sum::<usize>() < self.limits.total;
@@ -140,7 +140,7 @@ struct Idle {
 }
 
 struct Kept {
-    connection: Connection,
+    connection: Box<Connection>,
     since: Instant,
 }
 
