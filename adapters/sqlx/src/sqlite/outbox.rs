@@ -113,7 +113,7 @@ impl Outbox for SqliteOutbox {
             let mut conn = ledger.read().await?;
             let outcome = expand::is_due(&mut conn).await;
             if !conn.settle(outcome)? {
-                return Ok(Default::default());
+                return Ok(Expanded::default());
             }
             let mut conn = ledger.write().await?;
             let outcome = expand::expand(&mut conn, max_events).await;
@@ -181,7 +181,7 @@ impl Outbox for SqliteOutbox {
             let mut conn = ledger.read().await?;
             let outcome = record::is_lost(&mut conn).await;
             if !conn.settle(outcome)? {
-                return Ok(Default::default());
+                return Ok(0);
             }
             let mut conn = ledger.write().await?;
             let outcome = record::rescue(&mut conn, max_attempts, batch).await;
