@@ -8,26 +8,27 @@
     reason = "a test that cannot go on has failed"
 )]
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::net::SocketAddr;
-use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, mpsc};
-use std::thread::JoinHandle;
+use std::collections::BTreeSet;
+use std::sync::Arc;
 use std::time::Duration;
 
-use actix_web::dev::ServerHandle;
-use webhook_actix::{
-    Builder, Data, EffectKey, Endpoint, EventId, HandlerError, Identities, InvalidEvent, KeyConfig,
-    Keys, Malformed, Provider, Repeats, Signing, Spec, Tx, Unsigned, Verified, Webhooks, webhook,
-};
+use webhook_actix::{Endpoint, Repeats};
 use webhook_github::GitHub;
-use webhook_tests::app::{NOW, SECRET, block_on, eventually, run, signed};
+use webhook_tests::app::{NOW, block_on, eventually, signed};
 use webhook_tests::on_both;
-use webhook_tests::stores::{Effects, Postgres, Store};
+use webhook_tests::stores::{Postgres, Store};
 use webhook_tests::victim::Victim;
 use webhook_tests::wire::post;
 use webhook_timestamped::Timestamped;
+
+mod batches;
+mod handlers;
+mod running;
+mod table;
+
+use batches::Batches;
+use handlers::{on_block, on_credit, on_item, on_mail, on_note, on_poison, on_push};
+use running::{Running, keys};
 
 on_both!(
     d12_a_batch_is_claimed_event_by_event,
@@ -138,7 +139,7 @@ fn d15_content_whose_first_copy_failed_is_run_under_its_new_id<S: Store>() {
                 .on(on_push),
         )
     });
-    let body = include_bytes!("../../providers/github/testdata/payloads/push.json");
+    let body = include_bytes!("../../../providers/github/testdata/payloads/push.json");
     let send = |id: &str| {
         let mut headers = signed("github", &GitHub, body, NOW);
         headers.push(("X-GitHub-Event".to_owned(), "push".to_owned()));
@@ -271,212 +272,6 @@ fn f9_redeliveries_of_a_dead_event_buy_one_attempt_a_quiet_time<S: Store>() {
     );
 }
 
-#[webhook(provider = Timestamped, event = "note.created")]
-async fn on_note<C: Effects>(id: EventId, db: &mut C) -> Result<(), sqlx::Error> {
-    db.record(id.as_str()).await
-}
-
-#[webhook(provider = Batches, event = "item")]
-async fn on_item<C: Effects>(id: EventId, db: &mut C) -> Result<(), sqlx::Error> {
-    db.record(id.as_str()).await
-}
-
-/// Fails once.
-#[webhook(provider = GitHub, event = "push")]
-async fn on_push<C: Effects>(
-    id: Unsigned<EventId>,
-    log: Data<Log>,
-    db: &mut C,
-) -> Result<(), HandlerError> {
-    let id = id.dangerous_trust();
-    db.record(id.as_str()).await?;
-    log.fail_once(id.as_str(), "")
-}
-
-/// Fails once, when the mail is sent.
-#[webhook(provider = Timestamped, event = "mail.wanted", at_least_once)]
-async fn on_mail(id: EventId, key: EffectKey, log: Data<Log>) -> Result<(), HandlerError> {
-    log.fail_once(id.as_str(), key.as_str())
-}
-
-/// Fails once, when the row is written.
-#[webhook(provider = Timestamped, event = "credit.wanted")]
-async fn on_credit<C: Effects>(
-    id: EventId,
-    key: EffectKey,
-    log: Data<Log>,
-    db: &mut C,
-) -> Result<(), HandlerError> {
-    db.record(id.as_str()).await?;
-    log.fail_once(id.as_str(), key.as_str())
-}
-
-/// Does what an async function must not.
-#[webhook(provider = Timestamped, event = "block")]
-async fn on_block<C: Effects>(
-    id: EventId,
-    log: Data<Log>,
-    mut tx: Tx<'_, C>,
-) -> Result<(), HandlerError> {
-    log.note(id.as_str(), "");
-    log.block();
-    tx.begin().await?.record(id.as_str()).await?;
-    Ok(())
-}
-
-#[webhook(provider = Timestamped, event = "poison", at_least_once)]
-async fn on_poison(id: EventId, log: Data<Log>) -> Result<(), HandlerError> {
-    log.note(id.as_str(), "");
-    Err("poison".into())
-}
-
-/// What handlers said, by event.
-#[derive(Debug, Clone, Default)]
-struct Log {
-    notes: Arc<Mutex<BTreeMap<String, Vec<String>>>>,
-    is_unblocked: Arc<AtomicBool>,
-}
-
-impl Log {
-    fn note(&self, id: &str, said: &str) -> usize {
-        let mut notes = self.notes.lock().unwrap();
-        let notes = notes.entry(id.to_owned()).or_default();
-        notes.push(said.to_owned());
-        notes.len()
-    }
-
-    fn fail_once(&self, id: &str, said: &str) -> Result<(), HandlerError> {
-        if self.note(id, said) == 1 {
-            return Err("the first time".into());
-        }
-        Ok(())
-    }
-
-    fn of(&self, id: &str) -> Vec<String> {
-        let notes = self.notes.lock().unwrap();
-        notes.get(id).cloned().unwrap_or_default()
-    }
-
-    /// Take the thread until somebody unblocks all.
-    fn block(&self) {
-        while !self.is_unblocked.load(Ordering::SeqCst) {
-            std::thread::sleep(Duration::from_millis(10));
-        }
-    }
-
-    fn unblock(&self) {
-        self.is_unblocked.store(true, Ordering::SeqCst);
-    }
-}
-
-/// [`Timestamped`], with an array of events in each body.
-#[derive(Debug, Clone, Copy)]
-struct Batches;
-
-impl Provider for Batches {
-    type Identity = <Timestamped as Provider>::Identity;
-
-    fn spec(&self) -> &Spec {
-        Provider::spec(&Timestamped)
-    }
-
-    fn envelope<'r>(
-        &self,
-        head: &webhook_actix::Head<'r>,
-    ) -> Result<webhook_actix::Envelope<'r>, Malformed> {
-        Provider::envelope(&Timestamped, head)
-    }
-
-    fn sign(&self, with: &Signing<'_>) -> Vec<(&'static str, String)> {
-        Provider::sign(&Timestamped, with)
-    }
-
-    fn identities(&self, verified: &Verified<'_>) -> Result<Identities, InvalidEvent> {
-        use webhook_actix::{EventType, Identity};
-        let items: Vec<serde_json::Value> =
-            serde_json::from_slice(verified.body()).map_err(|_| InvalidEvent::Body)?;
-        let identity = |item: &serde_json::Value| {
-            let text = |name: &str| item[name].as_str().unwrap_or_default().to_owned();
-            let (id, event_type) = (text("id"), text("type"));
-            let identity = Identity::new(EventId::new(&id)?, EventType::new(&event_type)?);
-            Ok(identity.payload(item.to_string().into()))
-        };
-        items.iter().map(identity).collect()
-    }
-}
-
-/// An application that runs.
-struct Running {
-    address: SocketAddr,
-    log: Log,
-    server: ServerHandle,
-    thread: Option<JoinHandle<()>>,
-}
-
-impl Running {
-    fn start<S: Store>(
-        store: &Arc<S>,
-        mount: impl FnOnce(Builder<S::Ledger>) -> Builder<S::Ledger> + Send,
-    ) -> Self {
-        let (ready, is_ready) = mpsc::channel();
-        let log = Log::default();
-        // The builder is not `Send`, and the mount need not live for ever: built here, run there.
-        let ledger = block_on(store.ledger());
-        let builder = Webhooks::builder(ledger).data(log.clone()).clock(Present);
-        let webhooks = mount(builder).build().unwrap();
-        let thread = std::thread::spawn(move || {
-            actix_web::rt::System::new().block_on(run(webhooks, |address, server| {
-                ready.send((address, server)).unwrap();
-            }));
-        });
-        let (address, server) = is_ready.recv_timeout(Duration::from_mins(1)).unwrap();
-        Self {
-            address,
-            log,
-            server,
-            thread: Some(thread),
-        }
-    }
-
-    fn post(&self, path: &str, name: &str, body: &[u8]) -> u16 {
-        let headers = signed(name, &Timestamped, body, NOW);
-        post(self.address, path, &headers, body).status
-    }
-
-    fn stop(mut self) {
-        self.finish();
-    }
-
-    fn finish(&mut self) {
-        if let Some(thread) = self.thread.take() {
-            let server = self.server.clone();
-            let stop = std::thread::spawn(move || block_on(server.stop(true)));
-            let _ = stop.join();
-            let _ = thread.join();
-        }
-    }
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        self.finish();
-    }
-}
-
-/// The clock at which test requests are signed.
-#[derive(Debug)]
-struct Present;
-
-impl webhook_actix::Clock for Present {
-    fn unix_secs(&self) -> i64 {
-        NOW
-    }
-}
-
-fn keys(name: &str) -> Keys {
-    Keys::new([KeyConfig::new(format!("{SECRET}-{name}")).id("k1")])
-}
-
 fn number<S: Store>(store: &S, sql: &str) -> i64 {
     block_on(store.number(sql))
 }
@@ -493,59 +288,4 @@ fn in_state<S: Store>(store: &S, state: &str) -> i64 {
         store,
         &format!("select count(*) from webhook.inbox where state = '{state}'"),
     )
-}
-
-/// Every hazard of the table has the test that the table names, and every test that is named for a hazard
-/// has it in the table.
-#[test]
-fn the_table_of_hazards_is_true() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    let mut tests = BTreeSet::new();
-    webhook_tests::sources::each(&root, &mut |_, text| {
-        for function in text.split("fn ").skip(1) {
-            let is_over = |letter: char| !letter.is_ascii_alphanumeric() && letter != '_';
-            let name = function.split(is_over).next().unwrap_or_default();
-            if !ids(name).is_empty() {
-                tests.insert(name.to_owned());
-            }
-        }
-    });
-    let table = std::fs::read_to_string(root.join("docs/hazards.md")).unwrap();
-    let mut listed = BTreeSet::new();
-    for row in table.lines().filter_map(|line| line.strip_prefix("| ")) {
-        let cells: Vec<&str> = row.split(" | ").collect();
-        let (Some(id), Some(held)) = (cells.first(), cells.last()) else {
-            continue;
-        };
-        let id = id.to_lowercase();
-        if ids(&format!("{id}_x")).is_empty() {
-            continue;
-        }
-        let held = held.trim_end_matches(" |").trim_matches('`');
-        assert!(tests.contains(held), "{id}: no test is called {held}");
-        assert!(ids(held).contains(&id), "{id}: {held} is named for others");
-        assert!(listed.insert(id.clone()), "{id} stands there twice");
-    }
-    assert!(listed.len() > 40, "the table is not read: {listed:?}");
-    let named: BTreeSet<String> = tests.iter().flat_map(|test| ids(test)).collect();
-    let missing: Vec<_> = named.difference(&listed).collect();
-    assert!(missing.is_empty(), "not in docs/hazards.md: {missing:?}");
-}
-
-/// `d1` and `d14` of `d1_d14_relabelled_content_never_runs`.
-fn ids(test: &str) -> Vec<String> {
-    let is_id = |word: &&str| {
-        let (letter, number) = word.split_at_checked(1).unwrap_or_default();
-        let is_number = matches!(number.parse::<u8>(), Ok(1..=15)) && !number.starts_with('0');
-        is_number && ("a"..="g").contains(&letter)
-    };
-    let words: Vec<&str> = test.split('_').collect();
-    let ids = words.iter().copied().take_while(is_id);
-    let ids: Vec<String> = ids.map(str::to_owned).collect();
-    // A helper may be called `a1`.
-    if ids.len() < words.len() {
-        ids
-    } else {
-        Vec::new()
-    }
 }
