@@ -47,7 +47,7 @@ pub async fn the_oldest_due_come_first<S: Store>(store: Arc<S>) {
     let ledger = prepared(&*store).await;
     for id in ["1", "2", "3", "4", "5"] {
         assert_eq!(claim(&ledger, Post::new(id).strict()).await, Claim::Stored);
-        tokio::time::sleep(Duration::from_millis(2)).await;
+        pass(&*store, Duration::from_secs(1)).await;
     }
     let two = want().at_most(2);
     for wanted in [vec!["1", "2"], vec!["3", "4"], vec!["5"], vec![]] {
@@ -136,7 +136,7 @@ pub async fn a_renewed_lease_holds<S: Store>(store: Arc<S>) {
     pass(&*store, Duration::from_secs(28)).await;
     let length = Duration::from_secs(30);
     assert_eq!(ledger.renew(vec![lease], length).await.unwrap(), [lease]);
-    tokio::time::sleep(Duration::from_millis(2100)).await;
+    pass(&*store, Duration::from_secs(28)).await;
     nothing_is_due(&ledger).await;
     assert!(ledger.complete(lease, Completion::default()).await.unwrap());
 }
@@ -214,7 +214,7 @@ pub async fn failures_are_counted_apart<S: Store>(store: Arc<S>) {
 pub async fn a_retry_waits_for_its_time<S: Store>(store: Arc<S>) {
     let ledger = prepared(&*store).await;
     let lease = leased(&ledger, Post::new("1").strict()).await;
-    let retry = failure(Next::Retry(Duration::from_millis(400)));
+    let retry = failure(Next::Retry(Duration::from_mins(10)));
     assert!(ledger.fail(lease, retry).await.unwrap());
     is_powerless(&ledger, lease).await;
     nothing_is_due(&ledger).await;
@@ -223,7 +223,9 @@ pub async fn a_retry_waits_for_its_time<S: Store>(store: Arc<S>) {
         Claim::InFlight
     );
     nothing_is_due(&ledger).await;
-    tokio::time::sleep(Duration::from_millis(450)).await;
+    pass(&*store, Duration::from_mins(9)).await;
+    nothing_is_due(&ledger).await;
+    pass(&*store, Duration::from_mins(1)).await;
     assert_eq!(take(&ledger).await.failures, 1);
 }
 
@@ -231,7 +233,7 @@ pub async fn a_dead_event_is_revived_once_per_quiet_time<S: Store>(store: Arc<S>
     let ledger = prepared(&*store).await;
     let post = Post::new("1");
     let lease = leased(&ledger, post.strict()).await;
-    let quiet = Duration::from_millis(400);
+    let quiet = Duration::from_mins(10);
     assert!(
         ledger
             .fail(lease, failure(Next::Dead { quiet }))
@@ -244,7 +246,9 @@ pub async fn a_dead_event_is_revived_once_per_quiet_time<S: Store>(store: Arc<S>
     let claims = ledger.claim(claims.to_vec()).await.unwrap();
     assert_eq!(claims, [Claim::Revived, Claim::InFlight, Claim::InFlight]);
     nothing_is_due(&ledger).await;
-    tokio::time::sleep(Duration::from_millis(450)).await;
+    pass(&*store, Duration::from_mins(9)).await;
+    nothing_is_due(&ledger).await;
+    pass(&*store, Duration::from_mins(1)).await;
     let again = take(&ledger).await;
     assert_eq!(again.failures, 1);
     // At once where the quiet time is over.
@@ -268,16 +272,16 @@ pub async fn a_buried_event_is_revived_for_one_attempt<S: Store>(store: Arc<S>) 
     lapse(&*store).await;
     let mut strict = want();
     strict.max_crashes = 0;
-    strict.lease = Duration::from_millis(1);
     assert_eq!(ledger.take(strict.clone()).await.unwrap().buried, 1);
-    tokio::time::sleep(Duration::from_millis(5)).await;
     assert_eq!(
         claim(&ledger, Post::new("1").strict()).await,
         Claim::Revived
     );
+    // A buried event may be quiet for as long as a lease.
+    lapse(&*store).await;
     let taken = ledger.take(strict.clone()).await.unwrap();
     assert_eq!((taken.events.len(), taken.buried), (1, 0));
-    tokio::time::sleep(Duration::from_millis(5)).await;
+    lapse(&*store).await;
     assert_eq!(ledger.take(strict).await.unwrap().buried, 1);
 }
 
