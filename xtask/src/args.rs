@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use crate::torture;
+use crate::{new_provider, torture};
 
 /// What was asked for.
 #[derive(Debug, PartialEq, Eq)]
@@ -18,6 +18,7 @@ pub(crate) enum Task {
     KeepPostgres {
         binaries: PathBuf,
     },
+    NewProvider(new_provider::Options),
     /// An empty `command` waits for Ctrl-C.
     Postgres {
         command: Vec<OsString>,
@@ -48,6 +49,7 @@ impl Task {
                 }),
                 Err(_) => Err(format!("`{KEEP_POSTGRES}` takes one directory")),
             },
+            Some("new-provider") => new_provider::Options::parse(&rest).map(Self::NewProvider),
             Some("postgres") => Ok(Self::Postgres {
                 command: without_leading_dashes(rest),
             }),
@@ -88,7 +90,9 @@ tasks:
   ci                        check, then test
   bench [ROW..] [--quick] [--json]
                             measure all rows of BENCHMARKS.md, or these; --quick only
-                            proves that they run
+                            proves that they run, --update enters them into the file
+  new-provider NAME [DIR]   make a crate for one more provider, in DIR or providers/NAME; its
+                            tests fail until its test data is filled in
   sdk                       send requests signed by the official Python libraries, and
                             mutations of them, to the quickstart
   postgres [--] [CMD ARGS..]  run CMD with TEST_DATABASE_URL naming a throw-away

@@ -2,6 +2,7 @@
 
 use crate::command::{cargo, run, say, succeeds};
 use crate::failure::Failure;
+use crate::new_provider;
 
 /// # Errors
 ///
@@ -20,6 +21,7 @@ pub(crate) fn check() -> Result<(), Failure> {
         "-Dwarnings",
     ]))?;
     run(cargo(["doc", "--workspace", "--no-deps", "--locked"]).env("RUSTDOCFLAGS", "-Dwarnings"))?;
+    new_provider::check()?;
     each_feature_alone()?;
     dependencies()
 }

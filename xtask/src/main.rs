@@ -1,4 +1,5 @@
-//! Project tasks: `cargo xtask test`, `check`, `ci`, `bench`, `sdk`, `postgres` and `torture`.
+//! Project tasks: `cargo xtask test`, `check`, `ci`, `bench`, `new-provider`, `sdk`, `postgres` and
+//! `torture`.
 //!
 //! What needs a database gets a throw-away PostgreSQL cluster of its own, see
 //! [`postgres`]. Nothing has to be installed or started by hand.
@@ -11,6 +12,7 @@ mod bench;
 mod check;
 mod command;
 mod failure;
+mod new_provider;
 mod postgres;
 mod sdk;
 mod summary;
@@ -48,6 +50,7 @@ fn run() -> Result<(), Failure> {
             Ok(())
         }
         Task::KeepPostgres { binaries } => postgres::keep(binaries),
+        Task::NewProvider(options) => new_provider::run(&options),
         Task::Postgres { command } => postgres::run(&command),
         Task::Sdk => sdk::run(),
         Task::Test { arguments } => test::run(&arguments),

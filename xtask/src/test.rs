@@ -7,11 +7,13 @@ use std::process::{ChildStdout, Stdio};
 
 use crate::command::{announce, cannot_run, cargo, run as run_step, say, succeeds};
 use crate::failure::Failure;
+use crate::new_provider;
 use crate::postgres::{Binaries, Cluster, TEST_DATABASE_URL};
 use crate::summary::Summary;
 use crate::torture;
 
-/// Run `cargo test` with `arguments` in place of `--workspace`; without any, also a minute of torture.
+/// Run `cargo test` with `arguments` in place of `--workspace`; without any, also the tests of the example provider,
+/// which is a workspace of its own, and a minute of torture.
 ///
 /// # Errors
 ///
@@ -78,6 +80,7 @@ fn test(arguments: &[OsString], url: &OsStr, cluster: Option<&mut Cluster>) -> R
     print!("{summary}");
     Failure::check(status)?;
     if arguments.is_empty() {
+        new_provider::prove()?;
         torture::run_short(url, cluster)?;
     }
     Ok(())
