@@ -22,7 +22,7 @@ pub enum LedgerFault {
     Internal,
     /// The store must not be used as it is; says what to change.
     Unfit(String),
-    /// The store cannot be reached, or the connection broke.
+    /// The store cannot be reached, the connection broke, or it takes no writes: read-only, or full.
     Unavailable,
 }
 
