@@ -1,10 +1,10 @@
 //! What a receiver can make us read, and for how long.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::time::{Duration, Instant};
 
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::sync::mpsc;
 use webhook_dispatch::guard::{Answer, BodyEnd, Phase, SendError};
 
 use crate::support::receiver::{Receiver, flood, read_request};
@@ -15,16 +15,16 @@ const BUFFERS: usize = 16 << 20;
 const MOST: usize = 256 << 20;
 
 /// A receiver that sends `start`, then `piece` again and again. Returns what became of the request, and
-/// how many bytes the receiver got rid of.
+/// how many bytes the receiver got rid of before its connection was gone.
 async fn flooded(start: &'static str, piece: String) -> (Result<Answer, SendError>, usize) {
-    let taken = Arc::new(AtomicUsize::new(0));
-    let seen = Arc::clone(&taken);
+    let (sender, mut taken) = mpsc::unbounded_channel();
     let receiver = Receiver::start(move |mut stream, _| {
-        let (taken, piece) = (Arc::clone(&taken), piece.clone());
+        let (sender, piece) = (sender.clone(), piece.clone());
         async move {
             read_request(&mut stream).await;
             let _ = stream.write_all(start.as_bytes()).await;
-            taken.fetch_add(flood(&mut stream, piece.as_bytes(), MOST).await, SeqCst);
+            let taken = flood(&mut stream, piece.as_bytes(), MOST).await;
+            sender.send(taken).unwrap();
         }
     })
     .await;
@@ -32,15 +32,7 @@ async fn flooded(start: &'static str, piece: String) -> (Result<Answer, SendErro
     let client = builder().deadline(Duration::from_secs(30)).build().unwrap();
     let outcome = post(&client, &receiver.url("/")).await;
     assert_eq!(client.idle_connections(), 0);
-    // The receiver's writes fail once the connection is gone.
-    let taken = loop {
-        let before = seen.load(SeqCst);
-        tokio::time::sleep(Duration::from_millis(100)).await;
-        if before > 0 && before == seen.load(SeqCst) {
-            break before;
-        }
-    };
-    (outcome, taken)
+    (outcome, taken.recv().await.unwrap())
 }
 
 #[tokio::test]

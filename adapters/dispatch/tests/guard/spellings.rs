@@ -4,7 +4,9 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use ipnet::IpNet;
 use proptest::prelude::*;
-use webhook_dispatch::guard::{AddressClass, AddressPolicy, Allow, AllowFault, Passage};
+use webhook_dispatch::guard::{
+    AddressClass, AddressPolicy, Allow, AllowFault, Passage, Policy, Target,
+};
 
 use crate::support::{net, target};
 
@@ -116,6 +118,37 @@ proptest! {
             }
             for other in &spellings(address)[..3] {
                 prop_assert!(passes(&policy, *other).is_err());
+            }
+        }
+    }
+
+    /// However a host is written: if it is an address and admitted, the standard library finds nothing
+    /// against it either.
+    #[test]
+    fn what_is_admitted_is_public_to_others_too(
+        host in "(\\[[0-9a-f:]{2,20}(\\.[0-9]{1,3}){0,3}\\]|0?x?[0-9a-f]{1,10}(\\.0?x?[0-9a-f]{1,4}){0,3}\\.?)"
+    ) {
+        let Ok(parsed) = Target::parse(&format!("https://{host}/")) else {
+            return Ok(());
+        };
+        let Ok(address) = parsed.host().parse::<IpAddr>() else {
+            return Ok(());
+        };
+        if Policy::strict().admit(&parsed).is_ok() {
+            prop_assert!(!address.is_loopback() && !address.is_unspecified());
+            prop_assert!(!address.is_multicast());
+            match address {
+                IpAddr::V4(address) => prop_assert!(
+                    !address.is_private()
+                        && !address.is_link_local()
+                        && !address.is_broadcast()
+                        && !address.is_documentation()
+                ),
+                IpAddr::V6(address) => prop_assert!(
+                    address.to_ipv4().is_none()
+                        && !address.is_unique_local()
+                        && !address.is_unicast_link_local()
+                ),
             }
         }
     }
