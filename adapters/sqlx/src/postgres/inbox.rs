@@ -188,19 +188,30 @@ put_off as materialized (
     for update skip locked
 ),
 abandoned as materialized (
-    select id, case when due_at > (select pg_catalog.clock_timestamp())
-        then 'epoch'::timestamptz else due_at end as due_at
+    select id, due_at
     from webhook.inbox
     where endpoint = $1 and state = 'processing'
       and ($2::text[] is null or event_type = any($2))
-      and (due_at <= (select pg_catalog.clock_timestamp())
-        or due_at > (select pg_catalog.clock_timestamp()) + $6::bigint * interval '1 millisecond')
+      and due_at <= (select pg_catalog.clock_timestamp())
+    order by due_at
+    limit $8
+    for update skip locked
+),
+unending as materialized (
+    select id, 'epoch'::timestamptz as due_at
+    from webhook.inbox
+    where endpoint = $1 and state = 'processing'
+      and ($2::text[] is null or event_type = any($2))
+      and due_at > (select pg_catalog.clock_timestamp()) + $6::bigint * interval '1 millisecond'
     order by inbox.due_at
     limit $8
     for update skip locked
 ),
+gone as (
+    select * from unending union all select * from abandoned order by due_at limit $8
+),
 due as materialized (
-    select * from waiting union all select * from put_off union all select * from abandoned
+    select * from waiting union all select * from put_off union all select * from gone
     order by due_at limit $3
 ),
 taken as (
