@@ -197,7 +197,8 @@ impl fmt::Display for EffectKey {
 #[diagnostic::do_not_recommend]
 impl<P: Provider<Identity = Signed>> SignedIdentity for P {}
 
-impl<P: Provider, T: Payload<P>> FromClaimed<P> for Event<T> {
+// What is no provider is told by `Handler`, and once.
+impl<P, T: Payload<P>> FromClaimed<P> for Event<T> {
     const ONLY: Option<&'static [&'static str]> = T::ONLY;
 
     fn from_claimed(claimed: &Claimed) -> Result<Self, HandlerError> {

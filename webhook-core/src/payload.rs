@@ -16,7 +16,7 @@ use crate::fault::HandlerError;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the payload of this event",
     label = "expected a type that is decoded from an event",
-    note = "derive `serde::Deserialize` for it, or `Events` for an enum with a variant for each event type",
+    note = "derive `serde::Deserialize` for it, or `Events` for an enum with a variant for each event type; `Valid<T>` asks `T` for `Validate`, too",
     note = "the variant for all the other types carries what a handler could take: `RawEvent`, `EventType` of a provider that signs it, `Unsigned<EventType>` of any"
 )]
 pub trait Payload<P>: Sized + Send {

@@ -109,7 +109,7 @@ fn one_for_the_others(variants: &[Variant<'_>], faults: &mut Faults) {
 /// }
 ///
 /// // Output:
-/// impl<P: Provider> Payload<P> for Billing
+/// impl<P> Payload<P> for Billing
 /// where
 ///     EventType: FromClaimed<P>,
 ///     RawEvent: FromClaimed<P>,
@@ -173,9 +173,7 @@ fn implementation(plan: &Plan<'_>) -> TokenStream {
     };
     // At the name, where a payload that is not `Send` is told.
     let payload = quote_spanned! {ident.span()=>
-        impl<
-            __AnyProvider: ::webhook_actix::__private::Provider,
-        > ::webhook_actix::__private::Payload<__AnyProvider> for #ident
+        impl<__AnyProvider> ::webhook_actix::__private::Payload<__AnyProvider> for #ident
         where
             #(#bounds,)*
         {
@@ -276,9 +274,24 @@ mod tests {
         (syn::parse2(tokens).unwrap(), text)
     }
 
-    fn faults(item: &TokenStream) -> Vec<String> {
-        let item = syn::parse2(item.clone()).unwrap();
+    fn faults(item: &str) -> Vec<String> {
+        let item = syn::parse_str(item).unwrap();
         Plan::new(&item).map_or_else(|faults| faults.messages(), |_| Vec::new())
+    }
+
+    /// Each is one fault that begins so, and still has its implementations.
+    fn told(cases: &[(&str, &str)]) {
+        for (item, start) in cases {
+            let faults = faults(item);
+            assert!(
+                faults.len() == 1 && faults.concat().starts_with(start),
+                "{item}: {faults:?}"
+            );
+            let (file, text) = expand(item.parse().unwrap());
+            assert!(text.contains("compile_error"));
+            let is_impl = |item: &&Item| matches!(item, Item::Impl(_));
+            assert_eq!(file.items.iter().filter(is_impl).count(), 2, "{text}");
+        }
     }
 
     #[test]
@@ -330,226 +343,91 @@ mod tests {
     }
 
     #[test]
-    fn every_fault_says_what_to_write() {
-        let cases = [
+    fn it_is_a_concrete_enum() {
+        told(&[
+            ("struct A { b: B }", "`Events` is a choice between"),
+            ("union A { b: B }", "`Events` is a choice between"),
+            ("enum A {}", "expected a variant for each event type"),
             (
-                quote!(
-                    struct A {
-                        #[event = "a"]
-                        b: B,
-                    }
-                ),
-                "`Events` is a choice between",
-            ),
-            (quote!(union A { b: B }), "`Events` is a choice between"),
-            (
-                quote!(
-                    enum A {}
-                ),
-                "expected a variant for each event type",
+                r#"enum A<'a> { #[event = "a"] B(C<'a>) }"#,
+                "handlers are mounted with",
             ),
             (
-                quote!(
-                    enum A {
-                        B(C),
-                    }
-                ),
+                r#"enum A<T> { #[event = "a"] B(T) }"#,
+                "handlers are mounted with",
+            ),
+        ]);
+    }
+
+    #[test]
+    fn each_variant_says_its_types() {
+        let one = "one event type is written `#[event";
+        let several = "several event types are written";
+        let literal = "an event type is a string literal";
+        told(&[
+            (
+                "enum A { B(C) }",
                 "expected the event type of `B`: write `#[event = \"..\"]`",
             ),
+            ("enum A { #[event] B(C) }", one),
+            ("enum A { #[event()] B(C) }", one),
+            (r#"enum A { #[event("a")] B(C) }"#, one),
+            ("enum A { #[event(all)] B(C) }", one),
             (
-                quote!(
-                    enum A<'a> {
-                        #[event = "a"]
-                        B(C<'a>),
-                    }
-                ),
-                "handlers are mounted with",
-            ),
-            (
-                quote!(
-                    enum A<T> {
-                        #[event = "a"]
-                        B(T),
-                    }
-                ),
-                "handlers are mounted with",
-            ),
-            (
-                quote!(
-                    enum A {
-                        #[event]
-                        B(C),
-                    }
-                ),
-                "one event type is written `#[event",
-            ),
-            (
-                quote!(
-                    enum A {
-                        #[event("a")]
-                        B(C),
-                    }
-                ),
-                "one event type is written `#[event",
-            ),
-            (
-                quote!(
-                    enum A {
-                        #[event(others)]
-                        B(C),
-                    }
-                ),
+                "enum A { #[event(others)] B(C) }",
                 "unknown word `others`: did you mean `other`?",
             ),
+            ("enum A { #[event = 5] B(C) }", literal),
+            (r#"enum A { #[events("a", C)] B(C) }"#, literal),
+            (r#"enum A { #[events = "a"] B(C) }"#, several),
+            ("enum A { #[events] B(C) }", several),
             (
-                quote!(
-                    enum A {
-                        #[event()]
-                        B(C),
-                    }
-                ),
-                "one event type is written `#[event",
-            ),
-            (
-                quote!(
-                    enum A {
-                        #[event = 5]
-                        B(C),
-                    }
-                ),
-                "an event type is a string literal",
-            ),
-            (
-                quote!(
-                    enum A {
-                        #[events = "a"]
-                        B(C),
-                    }
-                ),
-                "several event types are written",
-            ),
-            (
-                quote!(
-                    enum A {
-                        #[events]
-                        B(C),
-                    }
-                ),
-                "several event types are written",
-            ),
-            (
-                quote!(
-                    enum A {
-                        #[events()]
-                        B(C),
-                    }
-                ),
+                "enum A { #[events()] B(C) }",
                 "expected the event types it takes",
             ),
             (
-                quote!(
-                    enum A {
-                        #[events("a", C)]
-                        B(C),
-                    }
-                ),
-                "an event type is a string literal",
-            ),
-            (
-                quote!(
-                    enum A {
-                        #[event = ""]
-                        B(C),
-                    }
-                ),
+                r#"enum A { #[event = ""] B(C) }"#,
                 "an event type is not empty",
             ),
             (
-                quote!(
-                    enum A {
-                        #[event = "a.*"]
-                        B(C),
-                    }
-                ),
+                r#"enum A { #[event = "a.*"] B(C) }"#,
                 "event types are compared whole",
             ),
+        ]);
+    }
+
+    #[test]
+    fn nothing_is_said_twice() {
+        told(&[
             (
-                quote!(
-                    enum A {
-                        #[event = "a"]
-                        #[event = "b"]
-                        B(C),
-                    }
-                ),
+                r#"enum A { #[event = "a"] #[event = "b"] B(C) }"#,
                 "event types are given twice",
             ),
             (
-                quote!(
-                    enum A {
-                        #[event = "a"]
-                        B(C),
-                        #[events("b", "a")]
-                        D(E),
-                    }
-                ),
+                r#"enum A { #[event = "a"] B(C), #[events("b", "a")] D(E) }"#,
                 "`a` is listed twice: remove one",
             ),
             (
-                quote!(
-                    enum A {
-                        #[event(other)]
-                        B(C),
-                        #[event(other)]
-                        D(E),
-                    }
-                ),
+                "enum A { #[event(other)] B(C), #[event(other)] D(E) }",
                 "`B` takes all the others already",
             ),
-            (
-                quote!(
-                    enum A {
-                        #[event = "a"]
-                        B(C, D),
-                    }
-                ),
-                "a variant carries one payload",
-            ),
-            (
-                quote!(
-                    enum A {
-                        #[event = "a"]
-                        B(),
-                    }
-                ),
-                "a variant carries one payload",
-            ),
-            (
-                quote!(
-                    enum A {
-                        #[event = "a"]
-                        B { c: C },
-                    }
-                ),
-                "a variant carries one payload",
-            ),
-        ];
-        for (item, start) in cases {
-            let faults = faults(&item);
-            assert!(
-                faults.len() == 1 && faults.concat().starts_with(start),
-                "{item}: {faults:?}"
-            );
-            let (file, text) = expand(item);
-            assert!(text.contains("compile_error"));
-            let is_impl = |item: &&Item| matches!(item, Item::Impl(_));
-            assert_eq!(file.items.iter().filter(is_impl).count(), 2, "{text}");
-        }
+        ]);
+    }
+
+    #[test]
+    fn a_named_type_has_one_payload() {
+        let one = "a variant carries one payload";
+        told(&[
+            (r#"enum A { #[event = "a"] B(C, D) }"#, one),
+            (r#"enum A { #[event = "a"] B() }"#, one),
+            (r#"enum A { #[event = "a"] B { c: C } }"#, one),
+        ]);
     }
 
     #[test]
     fn what_the_compiler_tells_is_left_to_it() {
-        for attr in [quote!(#[evnt = "a"]), quote!(#[event = A])] {
-            let item = quote!(enum A { #attr B(C), #[event = "b"] D });
+        for attr in [r#"#[evnt = "a"]"#, "#[event = A]"] {
+            let item = format!(r#"enum A {{ {attr} B(C), #[event = "b"] D }}"#);
             assert!(faults(&item).is_empty(), "{item}");
         }
     }

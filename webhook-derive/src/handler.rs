@@ -184,6 +184,18 @@ pub(crate) fn mentions(ty: &Type, word: &str) -> bool {
     within(ty.to_token_stream(), word)
 }
 
+/// Arguments that core knows.
+pub(crate) const ARGUMENTS: [&str; 8] = [
+    "Data",
+    "Delivery",
+    "EffectKey",
+    "Event",
+    "EventId",
+    "EventType",
+    "RawEvent",
+    "Unsigned",
+];
+
 #[cfg(test)]
 mod tests {
     use quote::quote;

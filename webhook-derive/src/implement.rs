@@ -11,7 +11,7 @@ use syn::ext::IdentExt as _;
 use syn::{Ident, ReturnType, Token, Type};
 
 use crate::check::{Plan, Types};
-use crate::handler::{Function, Source, mentions, shown};
+use crate::handler::{ARGUMENTS, Function, Source, last_segment, mentions, shown};
 use crate::span::{self, bound, starts};
 
 /// `impl Handler<Provider, Connection> for on_push`.
@@ -141,8 +141,14 @@ fn forms(plan: &Plan<'_>, function: &Function) -> TokenStream {
     let unnamed = Token![_](function.sig.ident.span());
     let parameters: Vec<_> = function.parameters().map(Ident::to_string).collect();
     let is_concrete = |ty: &&Type| !parameters.iter().any(|name| mentions(ty, name));
+    // Of core's own, only a payload can be of some types alone.
+    let may_be_of_some = |ty: &&Type| {
+        last_segment(ty).is_none_or(|name| {
+            name.ident == "Event" || !ARGUMENTS.iter().any(|it| name.ident == it)
+        })
+    };
     let mut forms = TokenStream::new();
-    for ty in plan.taken().filter(is_concrete) {
+    for ty in plan.taken().filter(is_concrete).filter(may_be_of_some) {
         let from_claimed = bound(ty, "FromClaimed", &quote!(__TypeAtTheOption));
         let mut assert = |span, events: TokenStream, others: TokenStream, message: String| {
             forms.extend(quote_spanned! {span=>

@@ -63,10 +63,10 @@ impl<C: Send + 'static> Handlers<C> {
                 return twice(format!("`{event}` is"), other);
             }
         }
-        if facts.others {
-            if let Some(other) = self.others.replace(handler) {
-                return twice("types that no handler names are".to_owned(), other);
-            }
+        if facts.others
+            && let Some(other) = self.others.replace(handler)
+        {
+            return twice("types that no handler names are".to_owned(), other);
         }
         Ok(())
     }

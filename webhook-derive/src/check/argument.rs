@@ -3,7 +3,7 @@
 use syn::{Ident, Lifetime, PatType, PathSegment, Signature, Type};
 
 use crate::fault::Faults;
-use crate::handler::{Source, bare, has_impl_trait, last_segment, shown};
+use crate::handler::{ARGUMENTS, Source, bare, has_impl_trait, last_segment, shown};
 
 pub(super) fn unconditional(argument: &PatType, faults: &mut Faults) {
     for attr in &argument.attrs {
@@ -123,18 +123,6 @@ fn owned_or_lent(ty: &Type) -> Option<String> {
         ))
     }
 }
-
-/// Arguments that core knows.
-const ARGUMENTS: [&str; 8] = [
-    "Data",
-    "Delivery",
-    "EffectKey",
-    "Event",
-    "EventId",
-    "EventType",
-    "RawEvent",
-    "Unsigned",
-];
 
 /// Connections of the ledgers there are.
 const CONNECTIONS: [&str; 2] = ["PgConnection", "SqliteConnection"];

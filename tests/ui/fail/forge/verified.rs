@@ -7,6 +7,7 @@ fn forge<'h>(head: &'h Head<'h>, key: MatchedKey) -> Verified<'h> {
         key,
         principal: None,
         signed_at: None,
+        signed_id: None,
     }
 }
 

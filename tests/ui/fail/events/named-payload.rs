@@ -1,0 +1,20 @@
+use serde::Deserialize;
+use webhook_actix::{Event, Events, HandlerError, webhook};
+use webhook_stripe::Stripe;
+
+#[derive(Deserialize)]
+struct Invoice;
+
+#[allow(dead_code)]
+#[derive(Events)]
+enum Billing {
+    #[event = "invoice.paid"]
+    Paid { invoice: Invoice },
+}
+
+#[webhook(provider = Stripe, at_least_once)]
+async fn on_billing(_event: Event<Billing>) -> Result<(), HandlerError> {
+    Ok(())
+}
+
+fn main() {}

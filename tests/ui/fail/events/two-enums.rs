@@ -1,0 +1,27 @@
+use serde::Deserialize;
+use webhook_actix::{Event, Events, HandlerError, webhook};
+use webhook_stripe::Stripe;
+
+#[derive(Deserialize)]
+struct Invoice;
+
+#[allow(dead_code)]
+#[derive(Events)]
+enum Billing {
+    #[events("invoice.paid", "invoice.sent")]
+    Paid(Invoice),
+}
+
+#[allow(dead_code)]
+#[derive(Events)]
+enum Paid {
+    #[event = "invoice.paid"]
+    Paid(Invoice),
+}
+
+#[webhook(provider = Stripe, at_least_once)]
+async fn on_billing(_event: Event<Billing>, _paid: Event<Paid>) -> Result<(), HandlerError> {
+    Ok(())
+}
+
+fn main() {}

@@ -1,0 +1,18 @@
+use webhook_actix::{Event, Events, HandlerError, webhook};
+use webhook_stripe::Stripe;
+
+#[allow(dead_code)]
+#[derive(Events)]
+enum Billing {
+    #[event(other)]
+    Some,
+    #[event(other)]
+    Others,
+}
+
+#[webhook(provider = Stripe, at_least_once)]
+async fn on_billing(_event: Event<Billing>) -> Result<(), HandlerError> {
+    Ok(())
+}
+
+fn main() {}

@@ -1,0 +1,9 @@
+use webhook_core::Claimed;
+
+fn trust(claimed: &Claimed) -> &str {
+    claimed.event_type()
+}
+
+fn main() {
+    let _ = trust;
+}
