@@ -80,6 +80,132 @@ pub const GOALS: &[Row] = &[
         "requests/s of an endpoint without store : raw actix",
         Goal::AtLeast(0.82),
     ),
+    row(
+        "L1a",
+        "claims/s, 64 callers, PostgreSQL : inbox by hand",
+        Goal::AtLeast(4.0),
+    ),
+    row("L1b", "L1a on a slow disk", Goal::AtLeast(4.0)),
+    row(
+        "L2a",
+        "99th percentile of L1a : its peer's",
+        Goal::AtMost(0.35),
+    ),
+    row(
+        "L2b",
+        "99th percentile of L1b : its peer's",
+        Goal::AtMost(0.35),
+    ),
+    row(
+        "L3a",
+        "claims/s, 8 callers : inbox by hand",
+        Goal::AtLeast(1.5),
+    ),
+    row("L3b", "L3a on a slow disk", Goal::AtLeast(1.5)),
+    row(
+        "L4",
+        "claims/s, 1 caller : inbox by hand",
+        Goal::AtLeast(0.95),
+    ),
+    row(
+        "L5a",
+        "claims/s, 256 callers : inbox by hand",
+        Goal::AtLeast(8.0),
+    ),
+    row("L5b", "L5a on a slow disk", Goal::AtLeast(8.0)),
+    row(
+        "L6a",
+        "claims/s, 64 callers : rows/s of one COPY",
+        Goal::AtLeast(0.33),
+    ),
+    row(
+        "L6b",
+        "claims/s, 256 callers : rows/s of one COPY",
+        Goal::AtLeast(0.45),
+    ),
+    row(
+        "L7a",
+        "claims/s, 64 callers, 2 KB payload : inbox by hand",
+        Goal::AtLeast(2.2),
+    ),
+    row("L7b", "L7a on a slow disk", Goal::AtLeast(2.2)),
+    row(
+        "L8a",
+        "lone claim, idle process, median time : inbox by hand",
+        Goal::AtMost(1.05),
+    ),
+    row(
+        "L8b",
+        "lone claim, idle process, 99th percentile : inbox by hand",
+        Goal::AtMost(1.10),
+    ),
+    row(
+        "S1",
+        "claims/s, 64 callers, SQLite : inbox by hand",
+        Goal::AtLeast(6.5),
+    ),
+    row(
+        "S2",
+        "claims/s, 64 callers, SQLite : rusqlite, 200 rows a transaction",
+        Goal::AtLeast(0.65),
+    ),
+    row(
+        "E1a",
+        "stored deliveries/s, 64 connections : server by hand",
+        Goal::AtLeast(3.5),
+    ),
+    row(
+        "E1b",
+        "99th percentile of E1a : its peer's",
+        Goal::AtMost(0.4),
+    ),
+    row(
+        "E2",
+        "stored deliveries/s, 2.5 KB : raw actix, nothing stored",
+        Goal::AtLeast(0.38),
+    ),
+    row(
+        "E3",
+        "time a delivery, server alone + ledger alone : both together",
+        Goal::AtLeast(0.85),
+    ),
+    row(
+        "E4a",
+        "stored deliveries/s, 2.5 KB : server by hand",
+        Goal::AtLeast(2.7),
+    ),
+    row(
+        "E4b",
+        "stored deliveries/s, 2.5 KB : ids alone, in batches",
+        Goal::AtLeast(0.6),
+    ),
+    row("E5", "E1a on a slow disk", Goal::AtLeast(3.0)),
+    row(
+        "D1",
+        "events/s taken and completed, 4 workers : inbox by hand",
+        Goal::AtLeast(8.0),
+    ),
+    row(
+        "D2",
+        "events/s taken and completed, 4 workers : deleted, 50 at once",
+        Goal::AtLeast(0.45),
+    ),
+    row(
+        "G1a",
+        "claims/s into 1 M events : into none",
+        Goal::AtLeast(0.85),
+    ),
+    row(
+        "G1b",
+        "claims/s into 10 M events : into none",
+        Goal::AtLeast(0.55),
+    ),
+    row(
+        "G2",
+        "claims/s while old events are forgotten : without",
+        Goal::AtLeast(0.85),
+    ),
+    row("G3", "events forgotten/s : claims/s", Goal::AtLeast(1.0)),
 ];
 
 impl Goal {

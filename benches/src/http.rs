@@ -8,7 +8,7 @@ use webhook_benches::{Delivery, Effort, Measure, Ratio, Report, SECRETS};
 
 use crate::callgrind::per_request;
 use crate::load;
-use crate::server::Server;
+use crate::server::{Running, Server};
 
 const CONNECTIONS: usize = 64;
 
@@ -30,9 +30,10 @@ pub(crate) fn rows(report: &Report, effort: Effort) {
 fn rate(effort: Effort, request: &Bytes) -> Ratio {
     let [raw, ours] = [Server::Raw, Server::Framework].map(Server::start);
     let rate =
-        |server| load::rate(server, request, CONNECTIONS, effort.server_chunk).expect("answers");
+        |server: &Running| load::rate(server.address(), request, CONNECTIONS, effort.server_chunk);
+    let rate = |server| rate(server).expect("answers");
     // The first round warms up.
-    let rounds = (0..=effort.server_rounds).map(|_| rate(ours) / rate(raw));
+    let rounds = (0..=effort.server_rounds).map(|_| rate(&ours) / rate(&raw));
     Ratio::of_rounds(rounds.skip(1))
 }
 

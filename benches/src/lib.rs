@@ -13,4 +13,4 @@ pub use delivery::{Delivery, PATH, SECRETS, verify};
 pub use goal::{GOALS, Goal, Row};
 pub use options::{Effort, Options};
 pub use race::{Case, Laps, race};
-pub use report::{Measure, Ratio, Report};
+pub use report::{Measure, Ratio, Report, quantile};

@@ -8,6 +8,8 @@ use bytes::Bytes;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::task::JoinSet;
 
+use crate::timings::{Timings, Work};
+
 /// Send `request` so often, one after the other on one connection.
 pub(crate) fn send(server: SocketAddr, request: &[u8], times: u64) -> std::io::Result<()> {
     let mut stream = TcpStream::connect(server)?;
@@ -52,6 +54,55 @@ pub(crate) fn rate(
         }
         Ok(answered / began.elapsed().as_secs_f64())
     })
+}
+
+/// Send each of `requests` once, on so many connections.
+pub(crate) fn send_all(
+    server: SocketAddr,
+    requests: Vec<Bytes>,
+    connections: usize,
+) -> std::io::Result<Timings> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_io()
+        .build()?;
+    runtime.block_on(async {
+        let mut streams = Vec::new();
+        for _ in 0..connections {
+            let stream = tokio::net::TcpStream::connect(server).await?;
+            stream.set_nodelay(true)?;
+            streams.push(stream);
+        }
+        let work = Work::new(requests);
+        let began = Instant::now();
+        let mut tasks = JoinSet::new();
+        for stream in streams {
+            tasks.spawn(share(stream, work.clone()));
+        }
+        let mut calls = Vec::new();
+        while let Some(share) = tasks.join_next().await {
+            calls.extend(share.map_err(std::io::Error::other)??);
+        }
+        Ok(Timings::new(calls, began.elapsed()))
+    })
+}
+
+async fn share(
+    mut stream: tokio::net::TcpStream,
+    work: Work<Bytes>,
+) -> std::io::Result<Vec<Duration>> {
+    let mut answer = Answer::default();
+    let mut calls = Vec::new();
+    while let Some(request) = work.next() {
+        let began = Instant::now();
+        stream.write_all(&request).await?;
+        answer.begin();
+        while !answer.is_whole() {
+            let read = stream.read(answer.space()).await?;
+            answer.took(read);
+        }
+        calls.push(began.elapsed());
+    }
+    Ok(calls)
 }
 
 async fn repeat(

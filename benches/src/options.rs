@@ -1,4 +1,4 @@
-//! The command line of both programs: `[ROW..] [--quick] [--json]`.
+//! The command line of both programs: `[ROW..] [--quick] [--json | --markdown]`.
 
 use std::time::Duration;
 
@@ -14,6 +14,8 @@ pub struct Options {
     pub quick: bool,
     /// One JSON object a line instead of the table.
     pub json: bool,
+    /// Lines of the table in `BENCHMARKS.md` instead.
+    pub markdown: bool,
 }
 
 /// How long to measure.
@@ -30,6 +32,14 @@ pub struct Effort {
     pub server_chunk: Duration,
     /// Requests in the shorter and in the longer of two counted runs.
     pub counted: (u64, u64),
+    /// Rounds of a contest between stores.
+    pub bouts: usize,
+    /// Time that a contender gets in each of them.
+    pub bout: Duration,
+    /// How much it does in each instead, whatever time that takes.
+    pub bout_size: Option<usize>,
+    /// Events in the two tables that have grown.
+    pub grown: [u32; 2],
 }
 
 impl Options {
@@ -44,6 +54,7 @@ impl Options {
             match word.as_str() {
                 "--quick" => options.quick = true,
                 "--json" => options.json = true,
+                "--markdown" => options.markdown = true,
                 "--bench" => {} // cargo's, for every bench target
                 flag if flag.starts_with('-') => return Err(format!("unknown option `{flag}`")),
                 name => {
@@ -72,6 +83,10 @@ impl Options {
                 server_rounds: 2,
                 server_chunk: Duration::from_millis(50),
                 counted: (10, 20),
+                bouts: 1,
+                bout: Duration::ZERO,
+                bout_size: Some(100),
+                grown: [10_000, 100_000],
             }
         } else {
             Effort {
@@ -80,6 +95,10 @@ impl Options {
                 server_rounds: 9,
                 server_chunk: Duration::from_secs(1),
                 counted: (200, 1200),
+                bouts: 5,
+                bout: Duration::from_secs(1),
+                bout_size: None,
+                grown: [1_000_000, 10_000_000],
             }
         }
     }

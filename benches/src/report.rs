@@ -75,6 +75,13 @@ impl Report {
             Measure::Is(_) => "not met",
         };
         match (self.options.json, measure) {
+            (_, Measure::Is(ratio)) if self.options.markdown => format!(
+                "| {id} | {what} | {goal} | {:.2} | {:.2} to {:.2} | {verdict} |",
+                ratio.value, ratio.low, ratio.high
+            ),
+            (_, Measure::Not(why)) if self.options.markdown => {
+                format!("| {id} | {what} | {goal} | - | {why} | {verdict} |")
+            }
             (false, Measure::Is(ratio)) => format!(
                 "{id:<4} {what:<66} {:>7.3}  goal {goal:<7}  {verdict:<12}  median {:.3}, spread {:.3} to {:.3}",
                 ratio.value, ratio.median, ratio.low, ratio.high
@@ -94,7 +101,7 @@ impl Report {
 }
 
 /// The smallest value that at least `share` of `values` do not exceed.
-pub(crate) fn quantile(values: impl Iterator<Item = f64>, share: f64) -> f64 {
+pub fn quantile(values: impl Iterator<Item = f64>, share: f64) -> f64 {
     let mut values: Vec<f64> = values.collect();
     values.sort_by(f64::total_cmp);
     #[expect(
@@ -131,6 +138,10 @@ mod tests {
         assert!(line(&[], &met).contains("  met "));
         assert!(line(&[], &missed).contains("  not met "));
         assert!(line(&["--quick"], &missed).contains("  runs "));
+        assert_eq!(
+            line(&["--markdown"], &met),
+            "| V1 | verify 2 KB, time : bare HMAC over the same bytes | <= 1.15 | 1.10 | 1.10 to 1.10 | met |"
+        );
         assert!(
             line(&["--json"], &met).contains(r#""ratio":1.1000,"goal":"<= 1.15","verdict":"met""#)
         );

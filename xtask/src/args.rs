@@ -88,7 +88,7 @@ tasks:
                             ARGS also a minute of torture
   check                     formatting, lints, docs, each feature alone, dependencies
   ci                        check, then test
-  bench [ROW..] [--quick] [--json]
+  bench [ROW..] [--quick] [--json] [--update]
                             measure all rows of BENCHMARKS.md, or these; --quick only
                             proves that they run, --update enters them into the file
   new-provider NAME [DIR]   make a crate for one more provider, in DIR or providers/NAME; its

@@ -12,7 +12,7 @@
 use std::env;
 use std::ffi::OsString;
 use std::io::{BufRead, BufReader, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use crate::args::KEEP_POSTGRES;
@@ -47,6 +47,25 @@ impl Cluster {
     ///
     /// Fails if the server does not come up; the keeper has then said why.
     pub(crate) fn start(binaries: &Binaries) -> Result<Self, Failure> {
+        Self::start_by(binaries, |_| {})
+    }
+
+    /// The same with a variable in the server's environment.
+    ///
+    /// # Errors
+    ///
+    /// As [`Cluster::start`].
+    pub(crate) fn start_with(
+        binaries: &Binaries,
+        variable: &str,
+        value: &Path,
+    ) -> Result<Self, Failure> {
+        Self::start_by(binaries, |keeper| {
+            keeper.env(variable, value);
+        })
+    }
+
+    fn start_by(binaries: &Binaries, adapt: impl FnOnce(&mut Command)) -> Result<Self, Failure> {
         let this = env::current_exe().map_err(Failure::cannot("find this program's own file"))?;
         let mut command = Command::new(this);
         command
@@ -56,6 +75,7 @@ impl Cluster {
             .stdout(Stdio::piped());
         // Ctrl-C is for the task. The keeper hears of it when the pipe closes.
         platform::own_process_group(&mut command);
+        adapt(&mut command);
         let mut keeper = command.spawn().map_err(cannot_run(&command))?;
 
         let hold = keeper.stdin.take();
