@@ -69,7 +69,13 @@ impl<'s> Signing<'s> {
         }
     }
 
-    /// The timestamp as it goes on the wire.
+    /// The moment of signing, in Unix seconds.
+    pub fn unix_secs(&self) -> i64 {
+        self.unix_secs
+    }
+
+    /// The timestamp as it goes on the wire, in Unix seconds: what [`Segment::Timestamp`] signs. Senders of another
+    /// [`TimestampForm`](crate::TimestampForm) write their own and sign it as [`Segment::Bytes`].
     pub fn timestamp(&self) -> &str {
         &self.timestamp
     }

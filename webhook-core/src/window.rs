@@ -62,12 +62,14 @@ impl Window {
 
     /// Judge `timestamp` at `arrival`.
     pub fn judge(&self, timestamp: &Timestamp<'_>, arrival: Arrival) -> Freshness {
-        let (then, now) = (timestamp.unix_secs(), arrival.unix_secs());
-        let by_secs = then.abs_diff(now);
-        if then < now && by_secs > u64::from(self.past_secs) {
-            Freshness::Stale { by_secs }
-        } else if then > now && by_secs > u64::from(self.future_secs) {
-            Freshness::Future { by_secs }
+        // A fraction of a second beyond an end is beyond it: each side rounds away from our clock.
+        let (down, up) = (timestamp.unix_secs(), timestamp.unix_secs_ceil());
+        let now = arrival.unix_secs();
+        let (past, future) = (now.abs_diff(down), up.abs_diff(now));
+        if down < now && past > u64::from(self.past_secs) {
+            Freshness::Stale { by_secs: past }
+        } else if up > now && future > u64::from(self.future_secs) {
+            Freshness::Future { by_secs: future }
         } else {
             Freshness::Fresh
         }
@@ -107,6 +109,18 @@ mod tests {
         assert_eq!(at("1000300"), Freshness::Fresh);
         assert_eq!(at("1000301"), Freshness::Future { by_secs: 301 });
         assert_eq!(at("0"), Freshness::Stale { by_secs: 1_000_000 });
+    }
+
+    #[test]
+    fn fractions_of_a_second_count() {
+        let at = |text: &'static str| {
+            Window::FIVE_MINUTES.judge(&Timestamp::millis(text).unwrap(), Arrival(1_000_000))
+        };
+        assert_eq!(at("999700000"), Freshness::Fresh);
+        assert_eq!(at("999699999"), Freshness::Stale { by_secs: 301 });
+        assert_eq!(at("1000300000"), Freshness::Fresh);
+        assert_eq!(at("1000300001"), Freshness::Future { by_secs: 301 });
+        assert_eq!(at("1000000001"), Freshness::Fresh);
     }
 
     #[test]

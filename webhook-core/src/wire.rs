@@ -8,7 +8,7 @@ use crate::head::{Head, Malformed};
 use crate::identity::EventId;
 use crate::keyring::is_key_id;
 use crate::sign::{SignedTag, Signing};
-use crate::timestamp::Timestamp;
+use crate::timestamp::TimestampForm;
 
 /// A scheme of one signature header, and perhaps headers for a timestamp and an event id.
 ///
@@ -19,6 +19,7 @@ pub struct Wire {
     grammar: Grammar,
     timestamp_header: Option<&'static str>,
     id_header: Option<&'static str>,
+    form: TimestampForm,
     algorithm: Algorithm,
     encoding: Encoding,
     content: &'static [Part],
@@ -94,6 +95,7 @@ impl Wire {
             grammar,
             timestamp_header: None,
             id_header: None,
+            form: TimestampForm::Seconds,
             algorithm: Algorithm::HmacSha256,
             encoding: Encoding::Hex,
             content,
@@ -111,6 +113,13 @@ impl Wire {
     #[must_use]
     pub const fn timestamp_header(mut self, name: &'static str) -> Self {
         self.timestamp_header = Some(name);
+        self
+    }
+
+    /// Timestamps are spelled so. Default: Unix seconds.
+    #[must_use]
+    pub const fn timestamps(mut self, form: TimestampForm) -> Self {
+        self.form = form;
         self
     }
 
@@ -151,7 +160,7 @@ impl Wire {
         let value = head.one(self.header)?;
         let mut envelope = Envelope::new(self.segments());
         if let Some(name) = self.timestamp_header {
-            envelope.timestamp = Some(Timestamp::seconds(head.one(name)?)?);
+            envelope.timestamp = Some(self.form.read(head.one(name)?)?);
         }
         if let Some(name) = self.id_header {
             envelope.id = Some(self.read_id(head, name)?);
@@ -179,7 +188,12 @@ impl Wire {
 
     /// Write the headers that [`Wire::read`] reads.
     pub fn write(&self, with: &Signing<'_>) -> Vec<(&'static str, String)> {
-        let content: SmallVec<[Segment<'_>; 4]> = self.segments().collect();
+        let stamp = self.form.write(with.unix_secs());
+        let content = self.segments().map(|segment| match segment {
+            Segment::Timestamp => Segment::Bytes(stamp.as_bytes()),
+            other => other,
+        });
+        let content: SmallVec<[Segment<'_>; 4]> = content.collect();
         let signed = with.tags(self.algorithm, &content);
         let mut tags = signed.iter().map(|signed| self.encode(&signed.tag));
         let value = match self.grammar {
@@ -195,9 +209,9 @@ impl Wire {
                 timestamp,
                 tag: name,
             } => {
-                let stamp = format!("{timestamp}={}", with.timestamp());
+                let first = format!("{timestamp}={stamp}");
                 let tags = tags.map(|tag| format!("{name}={tag}"));
-                join(std::iter::once(stamp).chain(tags), separator)
+                join(std::iter::once(first).chain(tags), separator)
             }
             Grammar::Prefixed(prefix) => tags
                 .next()
@@ -212,9 +226,7 @@ impl Wire {
         let id = self
             .id_header
             .map(|name| (name, with.event_id().into_owned()));
-        let stamp = self
-            .timestamp_header
-            .map(|name| (name, with.timestamp().to_owned()));
+        let stamp = self.timestamp_header.map(|name| (name, stamp.clone()));
         let signature = Some((self.header, value));
         [id, stamp, signature].into_iter().flatten().collect()
     }
@@ -245,7 +257,7 @@ impl Wire {
                 if envelope.timestamp.is_some() {
                     return Err(self.malformed());
                 }
-                envelope.timestamp = Some(Timestamp::seconds(text)?);
+                envelope.timestamp = Some(self.form.read(text)?);
             } else if name == tag
                 && let Some(tag) = self.decode(text)
             {
