@@ -38,13 +38,22 @@ pub fn reads_what_it_signs(provider: &dyn DynProvider, body: &[u8], lists: bool)
     assert_eq!(reads(old, &double), lists);
 }
 
-/// A signed timestamp is good at each end of the window and refused one second beyond, however authentic; without
-/// one, age does not matter.
+/// As [`keeps_a_window_of`] five minutes.
 ///
 /// # Panics
 ///
 /// If it is otherwise.
 pub fn keeps_its_window(provider: &dyn DynProvider, body: &[u8]) {
+    keeps_a_window_of(provider, body, 300);
+}
+
+/// A signed timestamp is good at each end of a window of `secs` on both sides and refused one second beyond, however
+/// authentic; without one, age does not matter.
+///
+/// # Panics
+///
+/// If it is otherwise.
+pub fn keeps_a_window_of(provider: &dyn DynProvider, body: &[u8], secs: u32) {
     let mut receiver = Receiver::new(provider, &["whsec_dGhlLW9ubHktc2VjcmV0LTAwMDAwMDE="], NOW);
     let request = receiver.sign(body);
     let Some(window) = provider.spec().window() else {
@@ -54,15 +63,18 @@ pub fn keeps_its_window(provider: &dyn DynProvider, body: &[u8]) {
         }
         return;
     };
-    assert_eq!(window.past(), Duration::from_mins(5));
-    assert_eq!(window.future(), Duration::from_mins(5));
+    let side = Duration::from_secs(secs.into());
+    assert_eq!((window.past(), window.future()), (side, side));
     let mut at = |now| {
         receiver.now = now;
         receiver.receive(&request).map(drop)
     };
-    let (by_secs, authentic) = (301, true);
-    assert_eq!(at(NOW + 300), Ok(()));
-    assert_eq!(at(NOW + 301), Err(Rejection::Stale { by_secs, authentic }));
-    assert_eq!(at(NOW - 300), Ok(()));
-    assert_eq!(at(NOW - 301), Err(Rejection::Future { by_secs, authentic }));
+    let (end, authentic) = (i64::from(secs), true);
+    let by_secs = u64::from(secs) + 1;
+    assert_eq!(at(NOW + end), Ok(()));
+    let stale = Rejection::Stale { by_secs, authentic };
+    assert_eq!(at(NOW + end + 1), Err(stale));
+    assert_eq!(at(NOW - end), Ok(()));
+    let future = Rejection::Future { by_secs, authentic };
+    assert_eq!(at(NOW - end - 1), Err(future));
 }
