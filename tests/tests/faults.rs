@@ -285,6 +285,7 @@ fn a_program_built_without_the_feature_has_no_points() {
 fn without_points() -> String {
     let built = std::process::Command::new(env!("CARGO"))
         .args(["build", "--workspace", "--bin", "bystander"])
+        .args(["--features", "webhook-tests/__bystander"])
         .args(["--message-format", "json", "--quiet"])
         .current_dir(env!("CARGO_MANIFEST_DIR"))
         .output()
