@@ -323,6 +323,7 @@ fn what_decodes_and_is_not_valid_is_a_dead_letter_with_its_own_name() {
 fn an_error_may_say_what_shall_become_of_the_event() {
     let error = run(&when_gone, MAIN, &mut Db::default()).unwrap_err();
     assert_eq!(error.disposition(), Disposition::Ignore);
+    assert_eq!(error.label(), "ignored");
     assert!(error.error().unwrap().is::<Gone>());
     assert!(error.to_string().ends_with("Gone: the customer is gone"));
     // `?` into another type does not ask it.

@@ -190,9 +190,11 @@ impl HandlerError {
         self.disposition
     }
 
-    /// Its name in metrics: `failed`, or, before the handler began, `undecodable` or `invalid`.
+    /// Its name in metrics: `failed`, or `ignored` where the handler wants that; before it began,
+    /// `undecodable` or `invalid`.
     pub fn label(&self) -> &'static str {
         match self.kind {
+            Kind::Failed if self.disposition == Disposition::Ignore => "ignored",
             Kind::Failed => "failed",
             Kind::Invalid => "invalid",
             Kind::Undecodable => "undecodable",

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::OwnedSemaphorePermit;
 use tokio_util::sync::CancellationToken;
 use webhook_core::ledger::{Completion, Failure, Lease, Leased, Ledger, Next, TRANSACTION_ESCAPED};
-use webhook_core::{Disposition, fault_point};
+use webhook_core::{Disposition, Reply, fault_point};
 
 use crate::attempt::{Lender, Settled, bind};
 use crate::built::{Built, Erased};
@@ -100,6 +100,12 @@ pub(crate) async fn run<L: Ledger>(
     built
         .meters
         .attempt(handler.spec().name, settled.label(), took);
+    if let Settled::Failed(error) = &settled
+        && error.disposition() == Disposition::Ignore
+    {
+        let done = Completion::new(Reply::default(), canonical);
+        return complete(shared, built, lease, done).await;
+    }
     record(
         shared,
         built,
@@ -141,7 +147,6 @@ async fn record<L: Ledger>(
             return;
         }
         Settled::Failed(error) => match error.disposition() {
-            Disposition::Ignore => return complete(shared, built, lease).await,
             Disposition::DeadLetter => Failure::new(error.to_string(), dead),
             Disposition::RetryAfter(delay) => {
                 let delay = delay.min(built.backoff.longest).max(pause);
@@ -184,13 +189,13 @@ async fn record<L: Ledger>(
     }
 }
 
-async fn complete<L: Ledger>(shared: &Shared<L>, built: &Built<L::Conn>, lease: Lease) {
-    if shared
-        .ledger
-        .complete(lease, Completion::default())
-        .await
-        .is_err()
-    {
+async fn complete<L: Ledger>(
+    shared: &Shared<L>,
+    built: &Built<L::Conn>,
+    lease: Lease,
+    done: Completion,
+) {
+    if shared.ledger.complete(lease, done).await.is_err() {
         telemetry::ledger_fault(&built.name, "complete");
     }
 }

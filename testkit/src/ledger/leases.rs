@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::task::JoinSet;
-use webhook_core::ledger::{Completion, Lease, Ledger, Next, Search};
+use webhook_core::ledger::{Completion, EventTypes, Lease, Ledger, Next, Search};
 use webhook_core::{Claim, State};
 
 use crate::ledger::Store;
@@ -85,6 +85,13 @@ pub async fn f3_other_types_and_endpoints_are_left_alone<S: Store>(store: Arc<S>
     let mut none = want();
     none.event_types = Vec::new().into();
     assert!(ledger.take(none).await.unwrap().events.is_empty());
+    // Who can run all types is given all, waiting and abandoned, and still none of elsewhere.
+    let mut all = want().at_most(9);
+    all.event_types = EventTypes::All;
+    let taken = ledger.take(all).await.unwrap().events;
+    let mut ids: Vec<_> = taken.iter().map(|one| one.event.id.as_str()).collect();
+    ids.sort_unstable();
+    assert_eq!(ids, ["2", "4"]);
 }
 
 pub async fn concurrent_takers_share_nothing<S: Store>(store: Arc<S>) {
