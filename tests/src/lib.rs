@@ -10,6 +10,7 @@
 
 pub mod app;
 pub mod faults;
+pub mod outbound;
 pub mod process;
 pub mod proxy;
 pub mod sources;

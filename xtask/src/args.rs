@@ -97,9 +97,9 @@ tasks:
                             mutations of them, to the quickstart
   postgres [--] [CMD ARGS..]  run CMD with TEST_DATABASE_URL naming a throw-away
                             PostgreSQL; without CMD keep it until Ctrl-C
-  torture [--seconds N] [--store sqlite|postgres] [--seed S] [--processes N]
-                            kill, stop and cut off receivers under load, crash PostgreSQL,
-                            then look for lost, doubled and stuck events
+  torture [--outbound] [--seconds N] [--store sqlite|postgres] [--seed S] [--processes N]
+                            kill, stop and cut off receivers, or senders, under load, crash
+                            PostgreSQL, then look for lost, doubled and stuck events
 ";
 
 #[cfg(test)]

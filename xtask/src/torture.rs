@@ -1,4 +1,5 @@
-//! `cargo xtask torture`: receivers killed, stopped and cut off under load, then judged by SQL.
+//! `cargo xtask torture`: receivers killed, stopped and cut off under load, then judged by SQL; with
+//! `--outbound` the same of senders.
 //!
 //! The work is done by the program `torture` of the crate `webhook-tests`. This task gives it a
 //! database and a folder, and crashes the database's server when it asks for that.
@@ -15,7 +16,9 @@ use crate::postgres::{Binaries, Cluster, TEST_DATABASE_URL, random_hex};
 /// What the command line asks for.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Options {
-    /// Receivers. Default: 3 on PostgreSQL, 1 on SQLite.
+    /// Torture senders instead of receivers.
+    pub(crate) is_outbound: bool,
+    /// Receivers, or senders. Default: 3 on PostgreSQL, 1 on SQLite.
     pub(crate) processes: Option<u32>,
     /// How long the chaos lasts, on each store. Default: 60 s.
     pub(crate) seconds: Option<u32>,
@@ -39,6 +42,10 @@ impl Options {
         let mut options = Self::default();
         let mut words = words.iter().map(|word| word.to_str().unwrap_or_default());
         while let Some(name) = words.next() {
+            if name == "--outbound" {
+                options.is_outbound = true;
+                continue;
+            }
             let value = words.next().ok_or(format!("`{name}` needs a value"))?;
             let number = || {
                 let number = value.parse::<u64>();
@@ -62,6 +69,14 @@ impl Options {
     }
 }
 
+/// One run on one store.
+#[derive(Debug, Clone, Copy)]
+struct Run {
+    is_outbound: bool,
+    seconds: u32,
+    seed: u64,
+}
+
 /// Torture the stores asked for, one after the other.
 ///
 /// # Errors
@@ -76,20 +91,24 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
         "--bins",
     ]))?;
     let seed = options.seed.map_or_else(random_seed, Ok)?;
-    let seconds = options.seconds.unwrap_or(60);
+    let run = Run {
+        is_outbound: options.is_outbound,
+        seconds: options.seconds.unwrap_or(60),
+        seed,
+    };
     let wants = |store| options.store.is_none_or(|only| only == store);
     if wants(Store::Postgres) {
         let processes = options.processes.unwrap_or(3);
         if let Some(url) = env::var_os(TEST_DATABASE_URL).filter(|url| !url.is_empty()) {
-            torture_postgres(&url, None, seconds, seed, processes)?;
+            torture_postgres(&url, None, run, processes)?;
         } else {
             let mut cluster = Cluster::start(&Binaries::find_or_install()?)?;
             let url = OsString::from(cluster.url());
-            torture_postgres(&url, Some(&mut cluster), seconds, seed, processes)?;
+            torture_postgres(&url, Some(&mut cluster), run, processes)?;
         }
     }
     if wants(Store::Sqlite) {
-        torture_sqlite(seconds, seed, options.processes.unwrap_or(1))?;
+        torture_sqlite(run, options.processes.unwrap_or(1))?;
     }
     Ok(())
 }
@@ -100,20 +119,27 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
 /// # Errors
 ///
 /// As [`run`].
-pub(crate) fn run_short(url: &OsStr, cluster: Option<&mut Cluster>) -> Result<(), Failure> {
-    let seed = random_seed()?;
-    torture_postgres(url, cluster, SHORT_POSTGRES_SECS, seed, 3)?;
-    torture_sqlite(SHORT_SQLITE_SECS, seed, 1)
+pub(crate) fn run_short(url: &OsStr, mut cluster: Option<&mut Cluster>) -> Result<(), Failure> {
+    let short = |is_outbound, seconds| -> Result<Run, Failure> {
+        Ok(Run {
+            is_outbound,
+            seconds,
+            seed: random_seed()?,
+        })
+    };
+    let inbound = short(false, SHORT_POSTGRES_SECS)?;
+    torture_postgres(url, cluster.as_deref_mut(), inbound, 3)?;
+    torture_sqlite(short(false, SHORT_SQLITE_SECS)?, 1)?;
+    torture_postgres(url, cluster, short(true, SHORT_OUTBOUND_SECS)?, 3)
 }
 
 fn torture_postgres(
     url: &OsStr,
     cluster: Option<&mut Cluster>,
-    seconds: u32,
-    seed: u64,
+    run: Run,
     processes: u32,
 ) -> Result<(), Failure> {
-    let mut driver = driver("postgres", seconds, seed, processes)?;
+    let mut driver = driver("postgres", run, processes)?;
     driver.env(TEST_DATABASE_URL, url);
     if cluster.is_some() {
         driver.arg("crashes");
@@ -121,11 +147,12 @@ fn torture_postgres(
     drive(driver, cluster)
 }
 
-fn torture_sqlite(seconds: u32, seed: u64, processes: u32) -> Result<(), Failure> {
-    drive(driver("sqlite", seconds, seed, processes)?, None)
+fn torture_sqlite(run: Run, processes: u32) -> Result<(), Failure> {
+    drive(driver("sqlite", run, processes)?, None)
 }
 
-fn driver(store: &str, seconds: u32, seed: u64, processes: u32) -> Result<Command, Failure> {
+fn driver(store: &str, run: Run, processes: u32) -> Result<Command, Failure> {
+    let Run { seconds, seed, .. } = run;
     let this = env::current_exe().map_err(Failure::cannot("find this program's own file"))?;
     let evidence = workspace()
         .join("target")
@@ -133,6 +160,7 @@ fn driver(store: &str, seconds: u32, seed: u64, processes: u32) -> Result<Comman
         .join(format!("{store}-{seed}"));
     let mut command = Command::new(this.with_file_name("torture"));
     command
+        .args(run.is_outbound.then_some("outbound"))
         .arg(store)
         .args([seconds.to_string(), seed.to_string(), processes.to_string()])
         .arg(evidence);
@@ -172,6 +200,8 @@ fn random_seed() -> Result<u64, Failure> {
 /// With settling, 35 s and 25 s.
 const SHORT_POSTGRES_SECS: u32 = 25;
 const SHORT_SQLITE_SECS: u32 = 17;
+/// With settling, 30 s.
+const SHORT_OUTBOUND_SECS: u32 = 18;
 
 #[cfg(test)]
 mod tests {
@@ -186,12 +216,13 @@ mod tests {
     fn options_are_read() {
         assert_eq!(parse(""), Ok(Options::default()));
         let all = Options {
+            is_outbound: true,
             processes: Some(2),
             seconds: Some(9),
             seed: Some(7),
             store: Some(Store::Sqlite),
         };
-        let line = "--seed 7 --store sqlite --seconds 9 --processes 2";
+        let line = "--seed 7 --outbound --store sqlite --seconds 9 --processes 2";
         assert_eq!(parse(line), Ok(all));
     }
 

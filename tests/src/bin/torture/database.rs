@@ -104,7 +104,7 @@ impl Database {
         })
     }
 
-    fn execute(&self, sql: &str) -> Result<(), sqlx::Error> {
+    pub(crate) fn execute(&self, sql: &str) -> Result<(), sqlx::Error> {
         self.runtime.block_on(async {
             let sql = AssertSqlSafe(sql.to_owned());
             if self.is_postgres() {
@@ -129,17 +129,11 @@ impl Database {
         }
     }
 
-    /// Leave all there is to know in `evidence`. `SQLite`'s file is there already.
-    pub(crate) fn keep(&self, evidence: &Path) {
+    /// Leave what is in `tables` in `evidence`. `SQLite`'s file is there already.
+    pub(crate) fn keep(&self, evidence: &Path, tables: &[&str]) {
         if !self.is_postgres() {
             return;
         }
-        let tables = [
-            "effect",
-            "webhook.inbox",
-            "webhook.claim",
-            "webhook.quarantine",
-        ];
         for table in tables {
             let rows = self.texts(&format!("select row_to_json(t)::text from {table} t"));
             fs::write(

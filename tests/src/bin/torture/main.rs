@@ -4,6 +4,8 @@
 //! is let settle and judged from outside, by SQL. With `crashes`, the line `crash` on standard output
 //! asks whoever started us to crash the database server, and a line on standard input says that it
 //! is back. EVIDENCE is a folder; it is deleted if there is no finding.
+//!
+//! `torture outbound STORE ..`: the same of senders, see [`outbound`].
 #![allow(
     clippy::arithmetic_side_effects,
     clippy::expect_used,
@@ -20,6 +22,7 @@ mod chaos;
 mod database;
 mod journal;
 mod load;
+mod outbound;
 mod receivers;
 mod verdict;
 
@@ -27,10 +30,15 @@ use chaos::Chaos;
 use database::Database;
 use journal::Journal;
 use load::Load;
-use receivers::Receivers;
+use receivers::{Program, Receivers};
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
+    if let [first, rest @ ..] = &arguments[..]
+        && first == "outbound"
+    {
+        return outbound::main(rest);
+    }
     let [store, seconds, seed, processes, evidence, rest @ ..] = &arguments[..] else {
         eprintln!("usage: torture STORE SECONDS SEED PROCESSES EVIDENCE [crashes]");
         return ExitCode::from(2);
@@ -42,7 +50,11 @@ fn main() -> ExitCode {
     let database = Database::create(store, evidence.as_ref(), seed);
     let mut receivers = Receivers::start(
         database.url(),
-        seed,
+        Program {
+            file: "victim",
+            called: "receiver",
+            arguments: vec![format!("seed={seed}")],
+        },
         processes.parse().unwrap(),
         evidence.as_ref(),
         &journal,
@@ -82,9 +94,15 @@ fn main() -> ExitCode {
         println!("    {finding}");
     }
     journal.note(&findings.join("\n"));
-    database.keep(evidence.as_ref());
+    database.keep(evidence.as_ref(), INBOX);
     println!("    evidence: {evidence}");
     ExitCode::FAILURE
 }
 
 const SHOWN: usize = 20;
+const INBOX: &[&str] = &[
+    "effect",
+    "webhook.inbox",
+    "webhook.claim",
+    "webhook.quarantine",
+];

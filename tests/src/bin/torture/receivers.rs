@@ -14,11 +14,22 @@ use crate::journal::Journal;
 /// Where the receivers listen, by number.
 pub(crate) type Addresses = Arc<Mutex<Vec<SocketAddr>>>;
 
-/// All receivers of one run. They die with it.
+/// What runs, several times.
+#[derive(Debug, Clone)]
+pub(crate) struct Program {
+    /// Its file, beside this one.
+    pub(crate) file: &'static str,
+    /// What each is called, with its number, in logs and by the server.
+    pub(crate) called: &'static str,
+    /// After the database's URL.
+    pub(crate) arguments: Vec<String>,
+}
+
+/// All processes of one program in one run. They die with it.
 #[derive(Debug)]
 pub(crate) struct Receivers {
     url: String,
-    seed: u64,
+    program: Program,
     folder: PathBuf,
     journal: Journal,
     addresses: Addresses,
@@ -31,7 +42,7 @@ impl Receivers {
     /// Start `count` of them.
     pub(crate) fn start(
         url: String,
-        seed: u64,
+        program: Program,
         count: usize,
         folder: &Path,
         journal: &Journal,
@@ -39,7 +50,7 @@ impl Receivers {
         let nowhere = SocketAddr::from(([127, 0, 0, 1], 1));
         let mut receivers = Self {
             url,
-            seed,
+            program,
             folder: folder.to_owned(),
             journal: journal.clone(),
             addresses: Arc::new(Mutex::new(vec![nowhere; count])),
@@ -70,12 +81,14 @@ impl Receivers {
         let began = Instant::now();
         while self.running[number].is_none() {
             if let Some((child, address)) = self.launch(number) {
-                self.journal
-                    .note(&format!("receiver {number} listens at {address}"));
+                self.journal.note(&format!(
+                    "{} {number} is up, {address}",
+                    self.program.called
+                ));
                 self.addresses.lock().unwrap()[number] = address;
                 self.running[number] = Some(child);
             } else if began.elapsed() > COMES_UP_WITHIN {
-                panic!("receiver {number} does not come up");
+                panic!("{} {number} does not come up", self.program.called);
             } else {
                 thread::sleep(Duration::from_millis(200));
             }
@@ -85,8 +98,9 @@ impl Receivers {
     fn launch(&self, number: usize) -> Option<(Child, SocketAddr)> {
         let this = std::env::current_exe().unwrap();
         // By this name the server tells them apart.
+        let called = self.program.called;
         let url = match self.url.split_once('?') {
-            Some((base, query)) => format!("{base}?application_name=receiver-{number}&{query}"),
+            Some((base, query)) => format!("{base}?application_name={called}-{number}&{query}"),
             None => self.url.clone(),
         };
         let log = File::options()
@@ -94,9 +108,9 @@ impl Receivers {
             .append(true)
             .open(self.log(number))
             .unwrap();
-        let mut child = Command::new(this.with_file_name("victim"))
+        let mut child = Command::new(this.with_file_name(self.program.file))
             .arg(url.trim_end_matches('&'))
-            .arg(format!("seed={}", self.seed))
+            .args(&self.program.arguments)
             .env("RUST_BACKTRACE", "0")
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -133,7 +147,11 @@ impl Receivers {
             // The shell's own, as not every system has the program.
             let line = format!("kill -{name} {}", child.id());
             let sent = Command::new("sh").arg("-c").arg(line).status().unwrap();
-            assert!(sent.success(), "receiver {number} cannot be sent SIG{name}");
+            assert!(
+                sent.success(),
+                "{} {number} cannot be sent SIG{name}",
+                self.program.called
+            );
         }
     }
 
@@ -144,8 +162,10 @@ impl Receivers {
                 .as_mut()
                 .and_then(|child| child.try_wait().unwrap());
             if let Some(status) = ended {
-                self.findings
-                    .push(format!("receiver {number} ended by itself: {status}"));
+                self.findings.push(format!(
+                    "{} {number} ended by itself: {status}",
+                    self.program.called
+                ));
                 self.running[number] = None;
                 self.revive(number);
             }
@@ -162,15 +182,18 @@ impl Receivers {
         while began.elapsed() < STOPS_WITHIN {
             if let Some(status) = child.try_wait().unwrap() {
                 if !status.success() {
-                    self.findings
-                        .push(format!("receiver {number} stopped with {status}"));
+                    self.findings.push(format!(
+                        "{} {number} stopped with {status}",
+                        self.program.called
+                    ));
                 }
                 return;
             }
             thread::sleep(Duration::from_millis(20));
         }
         self.findings.push(format!(
-            "receiver {number} did not stop in {STOPS_WITHIN:?}"
+            "{} {number} did not stop in {STOPS_WITHIN:?}",
+            self.program.called
         ));
         let _ = child.kill();
         let _ = child.wait();
@@ -199,13 +222,14 @@ impl Receivers {
             let panics = log
                 .lines()
                 .filter(|line| line.contains("panicked at") && !line.contains("tests/src/"));
-            findings.extend(panics.map(|line| format!("receiver {number}: {line}")));
+            findings.extend(panics.map(|line| format!("{} {number}: {line}", self.program.called)));
         }
         findings
     }
 
     fn log(&self, number: usize) -> PathBuf {
-        self.folder.join(format!("receiver-{number}.log"))
+        self.folder
+            .join(format!("{}-{number}.log", self.program.called))
     }
 }
 
