@@ -175,7 +175,7 @@ fn event_id() -> EventId {
 }
 
 /// Right but for what `content` says of an id.
-fn stamped<'r, const N: usize>(content: [Segment<'r>; N]) -> Envelope<'r> {
+fn stamped<const N: usize>(content: [Segment<'_>; N]) -> Envelope<'_> {
     let content = content.into_iter().chain([Segment::Timestamp]);
     Envelope::new(content).at(now_text()).candidate(candidate())
 }
