@@ -11,6 +11,9 @@ pub struct Window {
     future_secs: u32,
 }
 
+/// Longest tolerance of one side: 30 days.
+const MAX_SECS: u32 = 30 * 24 * 3600;
+
 /// What a timestamp is worth at one moment.
 #[expect(
     clippy::exhaustive_enums,
@@ -44,6 +47,22 @@ impl Window {
         past_secs: 300,
         future_secs: 300,
     };
+
+    /// The same tolerance on both sides, in seconds.
+    ///
+    /// # Panics
+    ///
+    /// On zero and on more than 30 days; in a `const`, at compile time.
+    pub const fn both_sides(secs: u32) -> Self {
+        assert!(
+            secs > 0 && secs <= MAX_SECS,
+            "a window cannot be switched off"
+        );
+        Self {
+            past_secs: secs,
+            future_secs: secs,
+        }
+    }
 
     /// Separate tolerances, inclusive, in whole seconds (fractions are refused).
     ///
@@ -87,7 +106,7 @@ impl Window {
 
     const fn secs(duration: Duration) -> Option<u32> {
         let secs = duration.as_secs();
-        if secs == 0 || secs > 30 * 24 * 3600 || duration.subsec_nanos() != 0 {
+        if secs == 0 || secs > MAX_SECS as u64 || duration.subsec_nanos() != 0 {
             return None;
         }
         #[expect(clippy::cast_possible_truncation, reason = "at most 30 days")]
@@ -144,6 +163,10 @@ mod tests {
         for bad in [Duration::ZERO, Duration::MAX, Duration::from_millis(1500)] {
             assert_eq!(Window::new(bad, second), Err(WindowError));
             assert_eq!(Window::new(second, bad), Err(WindowError));
+        }
+        assert_eq!(Window::both_sides(300), Window::FIVE_MINUTES);
+        for bad in [0, MAX_SECS + 1] {
+            assert!(std::panic::catch_unwind(|| Window::both_sides(bad)).is_err());
         }
     }
 }
