@@ -1,0 +1,55 @@
+//! The signature header, and what is known of Paddle.
+
+use std::time::Duration;
+
+use webhook_core::{
+    Envelope, Grammar, Head, Identities, InvalidEvent, Malformed, Part, Provider, Redelivery,
+    Resigns, Signed, Signing, Spec, Verified, Window, Wire,
+};
+
+use crate::event;
+
+/// Paddle Billing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(clippy::exhaustive_structs, reason = "there is nothing to choose")]
+pub struct Paddle;
+
+impl Provider for Paddle {
+    type Identity = Signed;
+
+    fn spec(&self) -> &Spec {
+        &SPEC
+    }
+
+    fn envelope<'r>(&self, head: &Head<'r>) -> Result<Envelope<'r>, Malformed> {
+        WIRE.read(head)
+    }
+
+    fn sign(&self, with: &Signing<'_>) -> Vec<(&'static str, String)> {
+        WIRE.write(with)
+    }
+
+    fn identities(&self, verified: &Verified<'_>) -> Result<Identities, InvalidEvent> {
+        let identity = event::identity(verified.body())?;
+        Ok([identity].into_iter().collect())
+    }
+}
+
+static SPEC: Spec = Spec::timestamped("paddle", Window::both_sides(5))
+    .payload_at(&["data"])
+    .volatile(&[&["notification_id"]])
+    .redelivers(
+        Redelivery::For(Duration::from_hours(3 * 24)),
+        Redelivery::Unknown,
+    )
+    .resigns_on_retry(Resigns::Unknown);
+
+const WIRE: Wire = Wire::hmac_sha256(
+    "paddle-signature",
+    Grammar::Pairs {
+        separator: ';',
+        timestamp: "ts",
+        tag: "h1",
+    },
+    &[Part::Timestamp, Part::Literal(":"), Part::Body],
+);
