@@ -64,7 +64,7 @@ pub(crate) async fn attempt(
             record.next = means.schedule.after_failure(delivery.attempt, None, None);
             tracing::debug!(
                 endpoint = %delivery.endpoint, event = %delivery.event, attempt = delivery.attempt,
-                %error, "an attempt failed"
+                error = &error as &dyn std::error::Error, "an attempt failed"
             );
         }
     }

@@ -11,7 +11,7 @@ use crate::sink::{Reply, Sink};
 #[tokio::test]
 async fn endpoints_that_hang_hold_up_no_other() {
     let hanging = Sink::start(|_, _| Reply {
-        after: Duration::from_secs(60),
+        after: Duration::from_mins(1),
         status: 200,
         ..Reply::default()
     })

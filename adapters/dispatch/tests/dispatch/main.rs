@@ -1,7 +1,6 @@
 //! The dispatcher, over a real SQLite file and real sockets.
 #![expect(
     clippy::arithmetic_side_effects,
-    clippy::expect_used,
     clippy::indexing_slicing,
     clippy::unwrap_used,
     reason = "a test fails by panicking"

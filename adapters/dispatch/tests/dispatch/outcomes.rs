@@ -136,7 +136,7 @@ async fn each_way_to_fail_has_its_name() {
     };
     let silent = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let slow = Sink::start(|_, _| Reply {
-        after: Duration::from_secs(60),
+        after: Duration::from_mins(1),
         status: 200,
         ..Reply::default()
     })

@@ -184,7 +184,7 @@ async fn record<O: Outbox>(outbox: &O, attempt: AttemptRecord) -> bool {
     recorded.unwrap().held == [true]
 }
 
-const RETRY: Next = Next::Retry(Duration::from_secs(60));
+const RETRY: Next = Next::Retry(Duration::from_mins(1));
 const LEASE: Duration = Duration::from_secs(15);
 const EFFECT: &str = "insert into effect values ('done')";
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use webhook_core::outbox::{
-    AttemptClass, DeliveryState, Event, Filter, Next, Outbox as _, Search, Want,
+    AttemptClass, DeliveryState, Event, Filter, Next, Outbox as _, Resend, Search, Want,
 };
 
 use super::{LEASE, RETRY, WithOutbox, ended, endpoint, event, put, record, send, take, take_all};
@@ -28,6 +28,8 @@ cases! {
     events_of_one_key_run_one_at_a_time
     an_ordered_endpoint_runs_other_keys_meanwhile
     order_is_the_endpoints_choice
+    what_is_sent_again_does_not_run_beside_its_key
+    what_waits_behind_one_head_hides_no_other_key
 }
 
 async fn a_delivery_is_taken_once<S: WithOutbox>(store: Arc<S>) {
@@ -364,4 +366,52 @@ async fn order_is_the_endpoints_choice<S: WithOutbox>(store: Arc<S>) {
     }
     outbox.expand(10).await.unwrap();
     assert_eq!(take(&outbox, to, 10).await.len(), 2);
+}
+
+async fn what_is_sent_again_does_not_run_beside_its_key<S: WithOutbox>(store: Arc<S>) {
+    let outbox = store.open_outbox().await;
+    let to = put(&outbox, Filter::all(), |new| new.is_ordered = true).await;
+    for event_type in ["a", "b"] {
+        let event = event(event_type).order_key("1").unwrap();
+        store.enqueue(&outbox, event, true).await.unwrap();
+    }
+    outbox.expand(10).await.unwrap();
+    let first = take(&outbox, to, 10).await.remove(0);
+    let done = ended(&first, AttemptClass::Delivered, Next::Delivered);
+    assert!(record(&outbox, done).await);
+    let second = take(&outbox, to, 10).await.remove(0);
+    let again = Resend::One(first.share.delivery);
+    assert_eq!(outbox.resend(again).await.unwrap(), 1);
+    assert_eq!(take(&outbox, to, 10).await.len(), 0);
+    let done = ended(&second, AttemptClass::Delivered, Next::Delivered);
+    assert!(record(&outbox, done).await);
+    assert_eq!(take(&outbox, to, 10).await.len(), 1);
+}
+
+/// Of the first that are due none may go; those that may are further back.
+async fn what_waits_behind_one_head_hides_no_other_key<S: WithOutbox>(store: Arc<S>) {
+    let outbox = store.open_outbox().await;
+    let to = put(&outbox, Filter::all(), |new| new.is_ordered = true).await;
+    let keyed = |key: &str| event("a").order_key(key).unwrap();
+    for _ in 0..150 {
+        store.enqueue(&outbox, keyed("m"), true).await.unwrap();
+    }
+    outbox.expand(1000).await.unwrap();
+    let head = take(&outbox, to, 10).await.remove(0);
+    record(&outbox, ended(&head, AttemptClass::Answer, RETRY)).await;
+    let mut others = Vec::new();
+    for other in [keyed("b"), event("a"), keyed("z"), keyed("z")] {
+        let enqueued = store.enqueue(&outbox, other, true).await.unwrap();
+        others.push(enqueued.id().clone());
+    }
+    outbox.expand(1000).await.unwrap();
+    let mut taken: Vec<_> = take(&outbox, to, 10)
+        .await
+        .into_iter()
+        .map(|delivery| delivery.event)
+        .collect();
+    taken.sort();
+    others.pop();
+    others.sort();
+    assert_eq!(taken, others);
 }

@@ -184,7 +184,7 @@ async fn what_is_dead_is_sent_again<S: WithOutbox>(store: Arc<S>) {
     assert_eq!(take(&outbox, to, 10).await.len(), 0);
     let lately = Resend::DeadOf {
         endpoint: to,
-        since: Duration::from_secs(60),
+        since: Duration::from_mins(1),
     };
     assert_eq!(outbox.resend(lately.clone()).await.unwrap(), 1);
     assert_eq!(outbox.resend(lately).await.unwrap(), 0);
@@ -195,7 +195,7 @@ async fn what_is_dead_is_sent_again<S: WithOutbox>(store: Arc<S>) {
     );
     let all = Resend::DeadOf {
         endpoint: to,
-        since: Duration::from_secs(7200),
+        since: Duration::from_hours(2),
     };
     assert_eq!(outbox.resend(all).await.unwrap(), 2);
 }
@@ -247,7 +247,7 @@ async fn what_waits_too_long_is_given_up<S: WithOutbox>(store: Arc<S>) {
     // Sent again, it waits anew.
     let all = Resend::DeadOf {
         endpoint: to,
-        since: Duration::from_secs(7200),
+        since: Duration::from_hours(2),
     };
     assert_eq!(outbox.resend(all).await.unwrap(), 1);
     assert!(outbox.prune(retention()).await.unwrap().is_nothing());
@@ -266,7 +266,7 @@ async fn what_waits_for_a_deleted_endpoint_is_dead<S: WithOutbox>(store: Arc<S>)
     assert_eq!(take(&outbox, other, 10).await.len(), 2);
     let all = Resend::DeadOf {
         endpoint: to,
-        since: Duration::from_secs(7200),
+        since: Duration::from_hours(2),
     };
     assert_eq!(outbox.resend(all).await.unwrap(), 0);
 }
@@ -346,4 +346,4 @@ async fn a_schema_from_the_future_is_refused<S: WithOutbox>(store: Arc<S>) {
     outbox.prepare().await.unwrap();
 }
 
-const RETRY_LATE: Next = Next::Retry(Duration::from_secs(900));
+const RETRY_LATE: Next = Next::Retry(Duration::from_mins(15));
