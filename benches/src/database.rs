@@ -33,6 +33,15 @@ pub(crate) struct Database {
     url: String,
 }
 
+/// What a server has done.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Activity {
+    /// Transactions that wrote and committed.
+    pub(crate) commits: f64,
+    /// Bytes of its write-ahead log.
+    pub(crate) log_bytes: f64,
+}
+
 /// One database a disk, made when it is first wanted.
 #[derive(Debug)]
 pub(crate) struct Databases {
@@ -143,6 +152,16 @@ impl Database {
         self.runtime.block_on(run(&self.url, sql));
     }
 
+    /// What its server has done so far.
+    pub(crate) fn activity(&self) -> Activity {
+        self.runtime.block_on(async {
+            let mut conn = PgConnection::connect(&self.url).await;
+            let conn = conn.as_mut().expect("a connection");
+            let (commits, log_bytes) = sqlx::query_as(ACTIVITY).fetch_one(conn).await.expect("SQL");
+            Activity { commits, log_bytes }
+        })
+    }
+
     fn at_server(&self, sql: &str) {
         self.runtime.block_on(run(&self.server, sql));
     }
@@ -182,3 +201,8 @@ async fn run(url: &str, sql: &str) {
     statements.execute(&mut conn).await.expect("SQL");
     let _ = conn.close().await;
 }
+
+/// Transactions that write draw a number each.
+const ACTIVITY: &str = "
+select (pg_snapshot_xmax(pg_current_snapshot())::text)::float8,
+    pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')::float8";

@@ -39,19 +39,15 @@ pub const GOALS: &[Row] = &[
         "verify 0 B, time above bare HMAC : bare HMAC over 2 KB",
         Goal::AtMost(0.15),
     ),
-    row(
-        "V4a",
-        "verify 2 KB, speed : svix, its own form",
-        Goal::AtLeast(4.5),
-    ),
+    row("V4a", "verify 2 KB, speed : svix 2.9.1", Goal::AtLeast(4.5)),
     row(
         "V4b",
-        "verify 2 KB, speed : standardwebhooks, its own form",
+        "verify 2 KB, speed : standardwebhooks 1.0.1",
         Goal::AtLeast(4.5),
     ),
     row(
         "V5",
-        "verify 2 KB, speed : async-stripe-webhook",
+        "verify 2 KB, speed : async-stripe-webhook 1.0.0-rc.10",
         Goal::AtLeast(1.25),
     ),
     row(
@@ -206,6 +202,48 @@ pub const GOALS: &[Row] = &[
         Goal::AtLeast(0.85),
     ),
     row("G3", "events forgotten/s : claims/s", Goal::AtLeast(1.0)),
+    row(
+        "O1",
+        "requests/s of the guarded client, signed : reqwest, unsigned",
+        Goal::AtLeast(1.15),
+    ),
+    row(
+        "O2",
+        "processor time of a guarded request : hyper's connection, signed",
+        Goal::AtMost(1.35),
+    ),
+    row(
+        "O3a",
+        "2 KB deliveries/s from the outbox to the record : 2000/s",
+        Goal::AtLeast(1.0),
+    ),
+    row(
+        "O3b",
+        "2 KB deliveries/s from the outbox : requests/s of reqwest",
+        Goal::AtLeast(0.2),
+    ),
+    row("O3c", "commits : deliveries", Goal::AtMost(0.1)),
+    row(
+        "O3d",
+        "kilobytes of log : 2 KB deliveries",
+        Goal::AtMost(8.0),
+    ),
+    row(
+        "O4",
+        "99th percentile, 1 % of 1000 endpoints hostile : none",
+        Goal::AtMost(1.2),
+    ),
+    row(
+        "O5",
+        "99th percentile, half of 1000 endpoints hostile : none",
+        Goal::AtMost(1.5),
+    ),
+    row(
+        "O6",
+        "deliveries/s while 1 M wait for a dead endpoint : none wait",
+        Goal::AtLeast(0.8),
+    ),
+    row("O7", "memory after O6 : before", Goal::AtMost(1.3)),
 ];
 
 impl Goal {

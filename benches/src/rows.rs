@@ -16,6 +16,7 @@ mod growth;
 mod http;
 mod load;
 mod nothing;
+mod outbound;
 mod served;
 mod server;
 mod sqlite;
@@ -55,6 +56,7 @@ fn main() -> ExitCode {
     served::rows(&report, effort, &databases);
     dequeue::rows(&report, effort, &databases);
     growth::rows(&report, effort, &databases);
+    outbound::rows(&report, effort, &databases);
     ExitCode::SUCCESS
 }
 
