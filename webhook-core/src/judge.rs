@@ -1,5 +1,6 @@
 //! The head of a delivery: its envelope, its time, the keys it may be signed with.
 
+use crate::body_timestamp::BodyTimestamp;
 use crate::envelope::Envelope;
 use crate::head::Head;
 use crate::keyring::Keyring;
@@ -13,6 +14,7 @@ use crate::window::{Freshness, Window};
 pub struct Judged<'r> {
     envelope: Envelope<'r>,
     freshness: Freshness,
+    in_body: Option<BodyTimestamp>,
 }
 
 impl<'r> Judged<'r> {
@@ -31,7 +33,14 @@ impl<'r> Judged<'r> {
         arrival: Arrival,
     ) -> Result<Self, Rejection> {
         let envelope = provider.envelope(head)?;
-        envelope.check(provider.spec().is_timestamped())?;
+        let spec = provider.spec();
+        let in_body = spec.body_timestamp().map(|(path, form)| BodyTimestamp {
+            path,
+            form,
+            window,
+            arrival,
+        });
+        envelope.check(spec.is_timestamped() && in_body.is_none())?;
         let freshness = envelope
             .timestamp
             .as_ref()
@@ -41,10 +50,11 @@ impl<'r> Judged<'r> {
         Ok(Self {
             envelope,
             freshness,
+            in_body,
         })
     }
 
-    /// What the timestamp is worth.
+    /// What the timestamp is worth. One inside the body is judged later, by [`Verifier::finish`].
     pub fn freshness(&self) -> Freshness {
         self.freshness
     }
@@ -62,6 +72,12 @@ impl<'r> Judged<'r> {
         now: Arrival,
         max_body_bytes: usize,
     ) -> Result<Verifier, Rejection> {
-        Verifier::begin(self.envelope, self.freshness, keys, now, max_body_bytes)
+        let Self {
+            envelope,
+            freshness,
+            in_body,
+        } = self;
+        let verifier = Verifier::begin(envelope, freshness, keys, now, max_body_bytes)?;
+        Ok(verifier.judging(in_body))
     }
 }

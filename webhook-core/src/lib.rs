@@ -21,6 +21,7 @@ pub mod outbox;
 
 mod arguments;
 mod base64;
+mod body_timestamp;
 mod canonical;
 mod claim;
 mod claimed;

@@ -10,6 +10,7 @@ use crate::head::{Head, Malformed};
 use crate::identity::{Identities, IdentityKind, InvalidEvent};
 use crate::keyring::SecretFormat;
 use crate::sign::Signing;
+use crate::timestamp::TimestampForm;
 use crate::verify::Verified;
 use crate::window::Window;
 
@@ -129,6 +130,7 @@ pub enum Resigns {
 pub struct Spec {
     name: &'static str,
     window: Option<Window>,
+    timestamp_at: Option<(&'static [&'static str], TimestampForm)>,
     secret: SecretFormat,
     max_body_bytes: usize,
     success_status: u16,
@@ -158,6 +160,7 @@ impl Spec {
         Self {
             name,
             window,
+            timestamp_at: None,
             secret: SecretFormat::Text { prefix: "" },
             max_body_bytes: 1024 * 1024,
             success_status: 200,
@@ -171,6 +174,18 @@ impl Spec {
             manual: Redelivery::Unknown,
             resigns: Resigns::Unknown,
         }
+    }
+
+    /// The timestamp is no header: it stands in the signed body, at this path of member names, as a JSON number or, in
+    /// RFC 3339, as a string. It is judged once the signature holds. Signing does not put it there.
+    #[must_use]
+    pub const fn timestamp_in_body(
+        mut self,
+        path: &'static [&'static str],
+        form: TimestampForm,
+    ) -> Self {
+        self.timestamp_at = Some((path, form));
+        self
     }
 
     /// How configured secrets become key bytes. Default: the text.
@@ -260,6 +275,11 @@ impl Spec {
     /// Whether it signs a timestamp.
     pub fn is_timestamped(&self) -> bool {
         self.window.is_some()
+    }
+
+    /// Where in the signed body its timestamp stands, and how it is spelled.
+    pub fn body_timestamp(&self) -> Option<(&'static [&'static str], TimestampForm)> {
+        self.timestamp_at
     }
 
     /// Its replay window.

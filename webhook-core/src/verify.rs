@@ -10,6 +10,7 @@ use sha2::Sha256;
 use smallvec::SmallVec;
 use subtle::{Choice, ConditionallySelectable as _, ConstantTimeEq as _};
 
+use crate::body_timestamp::BodyTimestamp;
 use crate::envelope::{Algorithm, Envelope, Segment, Tag};
 use crate::head::{Head, Malformed};
 use crate::identity::{EventId, InvalidEvent};
@@ -30,6 +31,7 @@ pub struct Verifier {
     body: Body,
     max_body_bytes: usize,
     freshness: Freshness,
+    in_body: Option<BodyTimestamp>,
     signed_at: Option<i64>,
     signed_id: Option<EventId>,
 }
@@ -171,9 +173,16 @@ impl Verifier {
             body: Body::Whole(Bytes::new()),
             max_body_bytes,
             freshness,
+            in_body: None,
             signed_at: timestamp.map(|timestamp| timestamp.unix_secs()),
             signed_id: id,
         })
+    }
+
+    /// Judge a timestamp inside the body, once the signature holds.
+    pub(crate) fn judging(mut self, in_body: Option<BodyTimestamp>) -> Self {
+        self.in_body = in_body;
+        self
     }
 
     /// Feed the next piece of the raw body.
@@ -200,7 +209,8 @@ impl Verifier {
     /// # Errors
     ///
     /// [`Rejection::SignatureMismatch`]; [`Rejection::Stale`] and [`Rejection::Future`] with
-    /// `authentic` for a signature that holds outside its window.
+    /// `authentic` for a signature that holds outside its window; [`Malformed::Timestamp`] for an
+    /// authentic body without the timestamp that its provider puts there.
     pub fn finish<'h>(mut self, head: &'h Head<'h>) -> Result<Verified<'h>, Rejection> {
         let mut any = Choice::from(0);
         let mut winner = 0u8;
@@ -216,7 +226,16 @@ impl Verifier {
             }
         }
         let authentic = bool::from(any);
-        match (self.freshness, authentic) {
+        let body = self.body.into_bytes();
+        let (freshness, signed_at) = match self.in_body {
+            // Nobody parses a byte of a body that is not authentic.
+            Some(stamp) if authentic => {
+                let (signed_at, freshness) = stamp.judge(&body)?;
+                (freshness, Some(signed_at))
+            }
+            _ => (self.freshness, self.signed_at),
+        };
+        match (freshness, authentic) {
             (Freshness::Fresh, true) => {}
             (Freshness::Fresh, false) => return Err(Rejection::SignatureMismatch),
             (Freshness::Stale { by_secs }, authentic) => {
@@ -233,9 +252,9 @@ impl Verifier {
         Ok(Verified {
             head,
             key: lane.key.clone(),
-            body: self.body.into_bytes(),
+            body,
             principal: self.principal,
-            signed_at: self.signed_at,
+            signed_at,
             signed_id: self.signed_id,
         })
     }
