@@ -28,7 +28,8 @@ pub(super) async fn expand(
 /// order key against the order of their commits. The number is arbitrary and must never change.
 const LOCK: &str = "select pg_catalog.pg_try_advisory_xact_lock(8606216600190207)";
 
-/// A statement of its own, whose snapshot is younger than the lock.
+/// A statement of its own, whose snapshot is younger than the lock. No key is the empty one where order
+/// matters, so that `take` finds deliveries without one beside a million that have one.
 const EXPAND: &str = "
 with batch as materialized (
     select seq, tenant, event_type, order_key, pg_catalog.octet_length(payload) as size
@@ -38,7 +39,8 @@ with batch as materialized (
     limit $1
 ), made as (
     insert into webhook.outbox_delivery (event, endpoint, size, order_key)
-    select batch.seq, endpoint.id, batch.size, batch.order_key
+    select batch.seq, endpoint.id, batch.size,
+        case when endpoint.is_ordered then coalesce(batch.order_key, '') else batch.order_key end
     from batch
     join webhook.outbox_endpoint as endpoint using (tenant)
     where endpoint.state in ('enabled', 'paused')

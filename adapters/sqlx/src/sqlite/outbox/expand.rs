@@ -32,9 +32,12 @@ const BATCH: &str = "
 select coalesce(max(seq), 0), count(*) from (
     select seq from webhook_outbox_event where expanded_at is null order by seq limit ?1)";
 
+/// No key is the empty one where order matters, so that `take` finds deliveries without one beside a
+/// million that have one.
 const FAN_OUT: &str = "
 insert into webhook_outbox_delivery (event, endpoint, size, order_key)
-select event.seq, endpoint.id, length(event.payload), event.order_key
+select event.seq, endpoint.id, length(event.payload),
+    case when endpoint.is_ordered then coalesce(event.order_key, '') else event.order_key end
 from webhook_outbox_event as event
 join webhook_outbox_endpoint as endpoint on endpoint.tenant = event.tenant
 where event.expanded_at is null and event.seq <= ?1

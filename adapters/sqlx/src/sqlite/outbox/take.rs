@@ -58,11 +58,11 @@ pub(super) async fn take(
             .fetch_optional(&mut *conn)
             .await?;
         let Some(endpoint) = endpoint else { continue };
-        let due: Vec<(i64, i64)> = sqlx::query_as(DUE)
+        let due = if endpoint.is_ordered { HEADS } else { DUE };
+        let due: Vec<(i64, i64)> = sqlx::query_as(due)
             .bind(id)
             .bind(i64::from(want.max))
             .bind(i64::from(want.room))
-            .bind(endpoint.is_ordered)
             .fetch_all(&mut *conn)
             .await?;
         let before = deliveries.len();
@@ -133,19 +133,84 @@ limit ?2"
 
 const ENABLED: &str = concat!(endpoint_columns!(), " where id = ?1 and state = 'enabled'");
 
+/// How many of the endpoint `?1` may begin.
+macro_rules! most {
+    () => {
+        "max(0, min(?2, ?3 - (
+    select count(*) from webhook_outbox_delivery where endpoint = ?1 and state = 'sending')))"
+    };
+}
+
 const DUE: &str = concat!(
     "
-select id, size from webhook_outbox_delivery as delivery
+select id, size from webhook_outbox_delivery
 where endpoint = ?1 and state = 'pending' and due_at <= ",
     now!(),
     "
-  and (not ?4 or order_key is null or not exists (
-    select 1 from webhook_outbox_delivery as earlier
-    where earlier.endpoint = delivery.endpoint and earlier.order_key = delivery.order_key
-      and earlier.id < delivery.id and earlier.state in ('pending', 'sending')))
 order by due_at
-limit max(0, min(?2, ?3 - (
-    select count(*) from webhook_outbox_delivery where endpoint = ?1 and state = 'sending')))"
+limit ",
+    most!()
+);
+
+/// Of an ordered endpoint: only the first unsettled delivery of a key may go, and none beside one that is
+/// under way: one that was sent again comes before those that were not. Deliveries without a key have the
+/// empty one. The heads of keys are looked for among the first that are due; where these do not fill the
+/// places, since many wait behind one, from key to key. So a million that wait behind one head cost as
+/// much as a hundred. Columns with a plus are not looked for by an index.
+const HEADS: &str = concat!(
+    "
+with recursive near (id) as materialized (
+    select id
+    from (
+        select id, endpoint, order_key from webhook_outbox_delivery
+        where endpoint = ?1 and state = 'pending' and due_at <= ",
+    now!(),
+    " order by due_at limit 100
+    ) as delivery
+    where coalesce(order_key, '') = '' or not exists (
+        select 1 from webhook_outbox_delivery as earlier
+        where earlier.endpoint = delivery.endpoint and earlier.order_key = delivery.order_key
+          and earlier.id < delivery.id and earlier.state in ('pending', 'sending'))
+), keys (order_key) as (
+    select * from (select order_key from webhook_outbox_delivery
+        where endpoint = ?1 and order_key > '' and state in ('pending', 'sending')
+          and (select count(*) from near) < ?2
+        order by order_key limit 1)
+    union all
+    select (select order_key from webhook_outbox_delivery
+            where endpoint = ?1 and order_key > keys.order_key and state in ('pending', 'sending')
+            order by order_key limit 1)
+    from keys where keys.order_key is not null
+    limit 10000
+), far (id) as (
+    select (select id from webhook_outbox_delivery
+            where endpoint = ?1 and order_key = keys.order_key and state in ('pending', 'sending')
+            order by id limit 1)
+    from keys where keys.order_key is not null
+), keyless (id) as (
+    select id from webhook_outbox_delivery
+    where endpoint = ?1 and order_key = '' and state in ('pending', 'sending')
+      and state = 'pending' and due_at <= ",
+    now!(),
+    "
+    order by id
+    limit ?2
+), candidate (id) as materialized (
+    select id from near union select id from far union select id from keyless
+)
+select delivery.id, size
+from candidate
+cross join webhook_outbox_delivery as delivery
+where delivery.id = candidate.id and +state = 'pending' and +due_at <= ",
+    now!(),
+    "
+  and (coalesce(order_key, '') = '' or not exists (
+    select 1 from webhook_outbox_delivery as under_way
+    where under_way.endpoint = ?1 and under_way.state = 'sending'
+      and +under_way.order_key = delivery.order_key))
+order by due_at
+limit ",
+    most!()
 );
 
 const NEXT_TOKEN: &str = "update webhook_outbox_token set value = value + 1";
