@@ -20,5 +20,7 @@ pub const MAX_TIMESTAMP_DIGITS: usize = 15;
 pub const MAX_EVENTS_PER_DELIVERY: usize = 1000;
 /// Payloads that an endpoint's quarantine keeps unless it is told otherwise, in bytes.
 pub const QUARANTINE_BYTES: u64 = 64 * 1024 * 1024;
+/// Longest challenge that a key is proven with, in bytes.
+pub const MAX_PROOF_BYTES: usize = 256;
 /// Longest text a handshake may echo, in bytes.
 pub const MAX_CHALLENGE_BYTES: usize = 4 * 1024;

@@ -15,6 +15,7 @@ pub struct Judged<'r> {
     envelope: Envelope<'r>,
     freshness: Freshness,
     in_body: Option<BodyTimestamp>,
+    proves_key: bool,
 }
 
 impl<'r> Judged<'r> {
@@ -51,6 +52,7 @@ impl<'r> Judged<'r> {
             envelope,
             freshness,
             in_body,
+            proves_key: spec.proves_key(),
         })
     }
 
@@ -76,8 +78,14 @@ impl<'r> Judged<'r> {
             envelope,
             freshness,
             in_body,
+            proves_key,
         } = self;
         let verifier = Verifier::begin(envelope, freshness, keys, now, max_body_bytes)?;
-        Ok(verifier.judging(in_body))
+        let verifier = verifier.judging(in_body);
+        Ok(if proves_key {
+            verifier.proving(keys)
+        } else {
+            verifier
+        })
     }
 }

@@ -237,6 +237,12 @@ impl Keyring {
         self.keys.iter().filter(move |key| key.is_live(now))
     }
 
+    /// The key of this name.
+    pub(crate) fn by_fingerprint(&self, fingerprint: KeyFingerprint) -> Option<&Key> {
+        let mut keys = self.keys.iter();
+        keys.find(|key| key.fingerprint() == fingerprint)
+    }
+
     /// The key that signs: the first, which is active.
     pub(crate) fn active(&self) -> Option<&Key> {
         self.keys.first()

@@ -138,6 +138,7 @@ pub struct Spec {
     payload_at: &'static [&'static str],
     volatile: &'static [&'static [&'static str]],
     kept_headers: &'static [&'static str],
+    proves_key: bool,
     repeating: &'static [&'static str],
     topics_share_bodies: bool,
     automatic: Redelivery,
@@ -168,6 +169,7 @@ impl Spec {
             payload_at: &[],
             volatile: &[],
             kept_headers: &[],
+            proves_key: false,
             repeating: &[],
             topics_share_bodies: false,
             automatic: Redelivery::Unknown,
@@ -234,6 +236,14 @@ impl Spec {
     #[must_use]
     pub const fn kept_headers(mut self, names: &'static [&'static str]) -> Self {
         self.kept_headers = names;
+        self
+    }
+
+    /// Its handshake asks for a proof of the key: see [`Verified::proof`]. Only for schemes whose signed content
+    /// always holds a character that no challenge may hold, a `:` for example: else a proof could be a signature.
+    #[must_use]
+    pub const fn asks_for_proof(mut self) -> Self {
+        self.proves_key = true;
         self
     }
 
@@ -335,6 +345,11 @@ impl Spec {
         self.kept_headers
     }
 
+    /// Whether its handshake asks for a proof of the key.
+    pub fn proves_key(&self) -> bool {
+        self.proves_key
+    }
+
     /// Whether bodies of this type may repeat with no replay intended.
     pub fn may_repeat(&self, event_type: &str) -> bool {
         self.repeating.contains(&event_type)
@@ -371,6 +386,14 @@ impl Handshake {
     pub fn plain(body: impl Into<Bytes>) -> Self {
         Self {
             content_type: "text/plain; charset=utf-8",
+            body: body.into(),
+        }
+    }
+
+    /// An answer in JSON.
+    pub fn json(body: impl Into<Bytes>) -> Self {
+        Self {
+            content_type: "application/json",
             body: body.into(),
         }
     }

@@ -11,6 +11,7 @@ use smallvec::SmallVec;
 use subtle::{Choice, ConditionallySelectable as _, ConstantTimeEq as _};
 
 use crate::body_timestamp::BodyTimestamp;
+use crate::bounds::MAX_PROOF_BYTES;
 use crate::envelope::{Algorithm, Envelope, Segment, Tag};
 use crate::head::{Head, Malformed};
 use crate::identity::{EventId, InvalidEvent};
@@ -32,6 +33,8 @@ pub struct Verifier {
     max_body_bytes: usize,
     freshness: Freshness,
     in_body: Option<BodyTimestamp>,
+    /// A fresh MAC for each lane, where the provider's handshake asks for a proof of the key.
+    provers: Vec<Hmac<Sha256>>,
     signed_at: Option<i64>,
     signed_id: Option<EventId>,
 }
@@ -42,6 +45,7 @@ pub struct Verified<'h> {
     body: Bytes,
     key: MatchedKey,
     principal: Option<Arc<str>>,
+    prover: Option<Box<Hmac<Sha256>>>,
     signed_at: Option<i64>,
     signed_id: Option<EventId>,
 }
@@ -174,6 +178,7 @@ impl Verifier {
             max_body_bytes,
             freshness,
             in_body: None,
+            provers: Vec::new(),
             signed_at: timestamp.map(|timestamp| timestamp.unix_secs()),
             signed_id: id,
         })
@@ -182,6 +187,16 @@ impl Verifier {
     /// Judge a timestamp inside the body, once the signature holds.
     pub(crate) fn judging(mut self, in_body: Option<BodyTimestamp>) -> Self {
         self.in_body = in_body;
+        self
+    }
+
+    /// Keep what [`Verified::proof`] needs.
+    pub(crate) fn proving(mut self, keys: &Keyring) -> Self {
+        let fresh = |lane: &Lane| {
+            keys.by_fingerprint(lane.key.fingerprint)
+                .map(Key::hmac_sha256)
+        };
+        self.provers = self.lanes.iter().filter_map(fresh).collect();
         self
     }
 
@@ -254,6 +269,7 @@ impl Verifier {
             key: lane.key.clone(),
             body,
             principal: self.principal,
+            prover: self.provers.into_iter().nth(winner.into()).map(Box::new),
             signed_at,
             signed_id: self.signed_id,
         })
@@ -288,6 +304,25 @@ impl<'h> Verified<'h> {
     /// The tenant whose key it is.
     pub fn principal(&self) -> Option<&Arc<str>> {
         self.principal.as_ref()
+    }
+
+    /// Prove to the sender that we hold the key that verified this: the HMAC-SHA256 of its challenge, for the answer to a
+    /// handshake.
+    ///
+    /// `None` unless the provider [asks for it](crate::Spec::asks_for_proof). And for a challenge that is not 1 to
+    /// [`MAX_PROOF_BYTES`] characters of base64 or base64url: an endpoint that put anything else under its key would sign
+    /// events for whoever asks.
+    pub fn proof(&self, challenge: &str) -> Option<Tag> {
+        let allowed = |byte: u8| {
+            byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'/' | b'=' | b'_')
+        };
+        let fits = (1..=MAX_PROOF_BYTES).contains(&challenge.len());
+        if !fits || !challenge.bytes().all(allowed) {
+            return None;
+        }
+        let mut mac = Hmac::clone(self.prover.as_deref()?);
+        mac.update(challenge.as_bytes());
+        Some(Tag::from_hmac_sha256(mac.finalize().into_bytes().into()))
     }
 
     /// The signed timestamp, in Unix seconds.

@@ -25,6 +25,16 @@ fn a_signed_request_verifies_whatever_its_chunks() {
 }
 
 #[test]
+fn a_key_proves_itself_only_where_the_provider_asks() {
+    let keys = ring(&["0123456789abcdef"]);
+    let headers = signed(&Ticket, &keys, BODY, NOW);
+    let proof = verify(&Ticket, &keys, &headers, BODY, NOW, |verified| {
+        verified.proof("challenge").is_some()
+    });
+    assert_eq!(proof, Ok(false));
+}
+
+#[test]
 fn the_matching_key_is_recorded_wherever_it_stands() {
     let all = ring(&["aaaaaaaaaaaaaaaa", "bbbbbbbbbbbbbbbb", "cccccccccccccccc"]);
     for secret in ["aaaaaaaaaaaaaaaa", "bbbbbbbbbbbbbbbb", "cccccccccccccccc"] {
