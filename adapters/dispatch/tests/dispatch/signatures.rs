@@ -80,10 +80,7 @@ async fn old_and_new_secrets_sign_while_they_overlap_and_a_revoked_one_never() {
     };
     let before = sent(1).await;
     assert!(verifies(old.reveal(), &before));
-    let new = endpoints
-        .rotate(id, Duration::from_hours(1))
-        .await
-        .unwrap();
+    let new = endpoints.rotate(id, Duration::from_hours(1)).await.unwrap();
     let overlap = sent(2).await;
     assert!(verifies(old.reveal(), &overlap) && verifies(new.reveal(), &overlap));
     endpoints.revoke(id, old.key_id()).await.unwrap();
