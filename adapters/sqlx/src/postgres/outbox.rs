@@ -233,19 +233,21 @@ impl Outbox for PostgresOutbox {
     }
 
     async fn resend(&self, what: Resend) -> Result<u64, LedgerError> {
-        let mut resent = 0u64;
+        let (mut resent, mut after) = (0u64, DeliveryId::new(0));
         loop {
             let (ledger, what) = (self.ledger.clone(), what.clone());
             let work = async move {
                 let mut conn = ledger.lend().await?;
-                let outcome = operator::resend(&mut conn, &what, REPLAY_BATCH).await;
+                let outcome = operator::resend(&mut conn, &what, after, REPLAY_BATCH).await;
                 conn.settle(outcome)
             };
             let batch = self.ledger.run(work).await?;
-            resent = resent.saturating_add(batch);
-            if batch < REPLAY_BATCH {
+            let count = batch.len() as u64;
+            resent = resent.saturating_add(count);
+            if count < REPLAY_BATCH {
                 return Ok(resent);
             }
+            after = batch.into_iter().max().unwrap_or(after);
         }
     }
 

@@ -16,6 +16,7 @@ mod enqueue;
 mod fan_out;
 mod health;
 mod leases;
+mod only_postgres;
 mod operators;
 
 /// A store with an outbox beside its ledger.

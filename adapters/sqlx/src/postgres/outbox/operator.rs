@@ -51,27 +51,34 @@ pub(super) async fn attempts(
 pub(super) async fn resend(
     conn: &mut PgConnection,
     what: &Resend,
+    after: DeliveryId,
     batch: u64,
-) -> Result<u64, sqlx::Error> {
-    let batch = i64::try_from(batch).unwrap_or(i64::MAX);
+) -> Result<Vec<DeliveryId>, sqlx::Error> {
+    let (after, batch) = (after.get(), i64::try_from(batch).unwrap_or(i64::MAX));
     let query = match what {
-        Resend::DeadOf { endpoint, since } => sqlx::query(RESEND_DEAD)
+        Resend::DeadOf { endpoint, since } => sqlx::query_scalar(RESEND_DEAD)
             .bind(batch)
+            .bind(after)
             .bind(endpoint_uuid(*endpoint))
             .bind(millis(*since)),
-        Resend::One(delivery) => sqlx::query(RESEND_ONE).bind(batch).bind(delivery.get()),
+        Resend::One(delivery) => sqlx::query_scalar(RESEND_ONE)
+            .bind(batch)
+            .bind(after)
+            .bind(delivery.get()),
         Resend::Range {
             endpoint,
             first,
             last,
-        } => sqlx::query(RESEND_RANGE)
+        } => sqlx::query_scalar(RESEND_RANGE)
             .bind(batch)
+            .bind(after)
             .bind(endpoint_uuid(*endpoint))
             .bind(first.get())
             .bind(last.get()),
-        _ => return Ok(0),
+        _ => return Ok(Vec::new()),
     };
-    Ok(query.execute(conn).await?.rows_affected())
+    let ids: Vec<i64> = query.fetch_all(conn).await?;
+    Ok(ids.into_iter().map(DeliveryId::new).collect())
 }
 
 const FIND: &str = "
@@ -89,6 +96,7 @@ select id, delivery, attempt, (extract(epoch from ended_at) * 1000)::bigint as e
     address, was_allow_listed, took_millis, answer
 from webhook.outbox_attempt where delivery = $1 order by id desc limit 100";
 
+/// After the last of the batch before: what fails at once is not sent again by the same call.
 macro_rules! resend {
     ($which:literal) => {
         concat!(
@@ -97,22 +105,25 @@ macro_rules! resend {
                 from webhook.outbox_delivery as delivery
                 join webhook.outbox_event as event on event.seq = delivery.event
                 join webhook.outbox_endpoint as endpoint on endpoint.id = delivery.endpoint
-                where delivery.state in ('dead', 'delivered') and endpoint.state <> 'deleted' and ",
+                where delivery.state in ('dead', 'delivered') and endpoint.state <> 'deleted'
+                  and delivery.id > $2 and ",
             $which,
             " order by delivery.id limit $1
                 for update of delivery skip locked
+                for key share of event skip locked
             )
             update webhook.outbox_delivery as delivery set
                 state = 'pending', due_at = pg_catalog.clock_timestamp(), attempts = 0,
                 waiting_since = pg_catalog.clock_timestamp(), settled_at = null
-            from again where delivery.id = again.id"
+            from again where delivery.id = again.id
+            returning delivery.id"
         )
     };
 }
 
-const RESEND_ONE: &str = resend!("delivery.id = $2");
-const RESEND_RANGE: &str = resend!("delivery.endpoint = $2 and delivery.id between $3 and $4");
+const RESEND_ONE: &str = resend!("delivery.id = $3");
+const RESEND_RANGE: &str = resend!("delivery.endpoint = $3 and delivery.id between $4 and $5");
 const RESEND_DEAD: &str = resend!(
-    "delivery.endpoint = $2 and delivery.state = 'dead' and event.enqueued_at >= \
-     pg_catalog.clock_timestamp() - $3::bigint * interval '1 millisecond'"
+    "delivery.endpoint = $3 and delivery.state = 'dead' and event.enqueued_at >= \
+     pg_catalog.clock_timestamp() - $4::bigint * interval '1 millisecond'"
 );

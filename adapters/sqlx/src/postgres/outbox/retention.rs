@@ -1,6 +1,6 @@
 //! What waited too long, and what need not be kept.
 
-use sqlx::PgConnection;
+use sqlx::{Connection, PgConnection};
 use webhook_core::outbox::{Pruned, Retention};
 
 use crate::stored::millis;
@@ -27,16 +27,32 @@ pub(super) async fn prune(
         .execute(&mut *conn)
         .await?
         .rows_affected();
-    let events: i64 = sqlx::query_scalar(EVENTS)
-        .bind(millis(what.keep_events))
-        .bind(batch)
-        .fetch_one(conn)
-        .await?;
+    let events = forget(conn, what, batch).await?;
     Ok(Pruned {
         given_up: given_up.saturating_add(stranded),
-        events: events.unsigned_abs(),
+        events,
         attempts,
     })
+}
+
+/// Two statements: what an operator sent again before the lock is seen by the second, and afterwards
+/// nobody does. See `resend`, which passes over events that are locked.
+async fn forget(conn: &mut PgConnection, what: &Retention, batch: i64) -> Result<u64, sqlx::Error> {
+    let mut tx = conn.begin().await?;
+    let old: Vec<i64> = sqlx::query_scalar(OLD)
+        .bind(millis(what.keep_events))
+        .bind(batch)
+        .fetch_all(&mut *tx)
+        .await?;
+    let mut events = 0i64;
+    if !old.is_empty() {
+        events = sqlx::query_scalar(FORGET)
+            .bind(old)
+            .fetch_one(&mut *tx)
+            .await?;
+    }
+    tx.commit().await?;
+    Ok(events.unsigned_abs())
 }
 
 const GIVE_UP: &str = "
@@ -80,18 +96,25 @@ with old as materialized (
 )
 delete from webhook.outbox_attempt as attempt using old where attempt.id = old.id";
 
-/// An event goes with all of its deliveries and their attempts, and not before each of them is settled.
-const EVENTS: &str = "
+/// An event goes with all of its deliveries and their attempts, so long after the last of them was settled.
+const OLD: &str = "
+select seq from webhook.outbox_event as event
+where expanded_at is not null
+  and enqueued_at < (select pg_catalog.clock_timestamp()) - $1::bigint * interval '1 millisecond'
+  and not exists (
+    select from webhook.outbox_delivery
+    where event = event.seq and (state in ('pending', 'sending')
+      or settled_at >= (select pg_catalog.clock_timestamp()) - $1::bigint * interval '1 millisecond'))
+order by enqueued_at
+limit $2
+for update skip locked";
+
+const FORGET: &str = "
 with old as materialized (
-    select seq from webhook.outbox_event as event
-    where expanded_at is not null
-      and enqueued_at < (select pg_catalog.clock_timestamp()) - $1::bigint * interval '1 millisecond'
-      and not exists (
+    select seq from unnest($1::bigint[]) as old (seq)
+    where not exists (
         select from webhook.outbox_delivery
-        where event = event.seq and state in ('pending', 'sending'))
-    order by enqueued_at
-    limit $2
-    for update skip locked
+        where event = old.seq and state in ('pending', 'sending'))
 ), deliveries as (
     delete from webhook.outbox_delivery as delivery using old where delivery.event = old.seq
     returning delivery.id

@@ -3,7 +3,7 @@
 use sqlx::SqliteConnection;
 use webhook_core::outbox::{EnqueueError, Enqueued, Event, EventId};
 
-use crate::error::ledger_error;
+use crate::error::{StoreFault, contention, ledger_error};
 use crate::stored::unreadable;
 
 pub(super) async fn enqueue(
@@ -12,34 +12,41 @@ pub(super) async fn enqueue(
 ) -> Result<Enqueued, EnqueueError> {
     let failed = |error| EnqueueError::Store(ledger_error(error));
     let digest = event.digest();
-    let stored = sqlx::query(ENQUEUE)
-        .bind(event.id().as_str())
-        .bind(event.tenant())
-        .bind(event.event_type())
-        .bind(event.idempotency())
-        .bind(&digest[..])
-        .bind(event.order())
-        .bind(&event.payload()[..])
-        .execute(&mut *conn)
-        .await
-        .map_err(failed)?;
-    if stored.rows_affected() == 1 {
-        return Ok(Enqueued::New(event.id().clone()));
-    }
-    let first: Option<(String, Vec<u8>)> = sqlx::query_as(FIRST)
-        .bind(event.tenant())
-        .bind(event.idempotency())
-        .fetch_optional(conn)
-        .await
-        .map_err(failed)?;
-    match first {
-        Some((id, first)) if first == digest => {
-            let id = EventId::new(id).map_err(|_| failed(unreadable()))?;
-            Ok(Enqueued::Before(id))
+    for _ in 0..TRIES {
+        let stored = sqlx::query(ENQUEUE)
+            .bind(event.id().as_str())
+            .bind(event.tenant())
+            .bind(event.event_type())
+            .bind(event.idempotency())
+            .bind(&digest[..])
+            .bind(event.order())
+            .bind(&event.payload()[..])
+            .execute(&mut *conn)
+            .await
+            .map_err(failed)?;
+        if stored.rows_affected() == 1 {
+            return Ok(Enqueued::New(event.id().clone()));
         }
-        None | Some(_) => Err(EnqueueError::Conflict),
+        let first: Option<(String, Vec<u8>)> = sqlx::query_as(FIRST)
+            .bind(event.tenant())
+            .bind(event.idempotency())
+            .fetch_optional(&mut *conn)
+            .await
+            .map_err(failed)?;
+        match first {
+            Some((id, first)) if first == digest => {
+                let id = EventId::new(id).map_err(|_| failed(unreadable()))?;
+                return Ok(Enqueued::Before(id));
+            }
+            Some(_) => return Err(EnqueueError::Conflict),
+            // Forgotten between the two statements: the key is free.
+            None => {}
+        }
     }
+    Err(EnqueueError::Store(contention(StoreFault::Unsettled)))
 }
+
+const TRIES: u32 = 3;
 
 /// Only a used idempotency key is passed over: a used id is an error.
 const ENQUEUE: &str = "

@@ -51,27 +51,34 @@ pub(super) async fn attempts(
 pub(super) async fn resend(
     conn: &mut SqliteConnection,
     what: &Resend,
+    after: DeliveryId,
     batch: u64,
-) -> Result<u64, sqlx::Error> {
-    let batch = i64::try_from(batch).unwrap_or(i64::MAX);
+) -> Result<Vec<DeliveryId>, sqlx::Error> {
+    let (after, batch) = (after.get(), i64::try_from(batch).unwrap_or(i64::MAX));
     let query = match what {
-        Resend::DeadOf { endpoint, since } => sqlx::query(RESEND_DEAD)
+        Resend::DeadOf { endpoint, since } => sqlx::query_scalar(RESEND_DEAD)
             .bind(batch)
+            .bind(after)
             .bind(endpoint_uuid(*endpoint))
             .bind(millis(*since)),
-        Resend::One(delivery) => sqlx::query(RESEND_ONE).bind(batch).bind(delivery.get()),
+        Resend::One(delivery) => sqlx::query_scalar(RESEND_ONE)
+            .bind(batch)
+            .bind(after)
+            .bind(delivery.get()),
         Resend::Range {
             endpoint,
             first,
             last,
-        } => sqlx::query(RESEND_RANGE)
+        } => sqlx::query_scalar(RESEND_RANGE)
             .bind(batch)
+            .bind(after)
             .bind(endpoint_uuid(*endpoint))
             .bind(first.get())
             .bind(last.get()),
-        _ => return Ok(0),
+        _ => return Ok(Vec::new()),
     };
-    Ok(query.execute(conn).await?.rows_affected())
+    let ids: Vec<i64> = query.fetch_all(conn).await?;
+    Ok(ids.into_iter().map(DeliveryId::new).collect())
 }
 
 const FIND: &str = "
@@ -89,6 +96,7 @@ select id, delivery, attempt, ended_at, class, status,
     address, was_allow_listed, took_millis, answer
 from webhook_outbox_attempt where delivery = ?1 order by id desc limit 100";
 
+/// After the last of the batch before: what fails at once is not sent again by the same call.
 macro_rules! resend {
     ($which:literal) => {
         concat!(
@@ -102,16 +110,18 @@ macro_rules! resend {
                 from webhook_outbox_delivery as delivery
                 join webhook_outbox_event as event on event.seq = delivery.event
                 join webhook_outbox_endpoint as endpoint on endpoint.id = delivery.endpoint
-                where delivery.state in ('dead', 'delivered') and endpoint.state <> 'deleted' and ",
+                where delivery.state in ('dead', 'delivered') and endpoint.state <> 'deleted'
+                  and delivery.id > ?2 and ",
             $which,
-            " order by delivery.id limit ?1)"
+            " order by delivery.id limit ?1)
+            returning id"
         )
     };
 }
 
-const RESEND_ONE: &str = resend!("delivery.id = ?2");
-const RESEND_RANGE: &str = resend!("delivery.endpoint = ?2 and delivery.id between ?3 and ?4");
+const RESEND_ONE: &str = resend!("delivery.id = ?3");
+const RESEND_RANGE: &str = resend!("delivery.endpoint = ?3 and delivery.id between ?4 and ?5");
 const RESEND_DEAD: &str = resend!(
-    "delivery.endpoint = ?2 and delivery.state = 'dead' and event.enqueued_at >= \
-     cast(unixepoch('subsec') * 1000 as integer) - ?3"
+    "delivery.endpoint = ?3 and delivery.state = 'dead' and event.enqueued_at >= \
+     cast(unixepoch('subsec') * 1000 as integer) - ?4"
 );

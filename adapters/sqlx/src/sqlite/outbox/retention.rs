@@ -77,7 +77,7 @@ const ATTEMPTS: &str = concat!(
     " - ?1 order by ended_at limit ?2)"
 );
 
-/// An event goes with all of its deliveries and their attempts, and not before each of them is settled.
+/// An event goes with all of its deliveries and their attempts, so long after the last of them was settled.
 const OLD: &str = concat!(
     "
 select seq from webhook_outbox_event as event
@@ -86,7 +86,9 @@ where expanded_at is not null and enqueued_at < ",
     " - ?1
   and not exists (
     select 1 from webhook_outbox_delivery
-    where event = event.seq and state in ('pending', 'sending'))
+    where event = event.seq and (state in ('pending', 'sending') or settled_at >= ",
+    now!(),
+    " - ?1))
 order by enqueued_at
 limit ?2"
 );

@@ -21,6 +21,7 @@ cases! {
     what_waits_too_long_is_given_up
     what_waits_for_a_deleted_endpoint_is_dead
     old_events_go_whole_and_not_before_they_are_settled
+    what_is_sent_again_is_kept_until_it_is_settled_again
     old_attempts_go_by_themselves
     a_schema_from_the_future_is_refused
 }
@@ -305,6 +306,28 @@ async fn old_events_go_whole_and_not_before_they_are_settled<S: WithOutbox>(stor
     };
     let left = outbox.find(search).await.unwrap();
     assert_eq!((left.len(), left[0].state), (1, DeliveryState::Pending));
+}
+
+async fn what_is_sent_again_is_kept_until_it_is_settled_again<S: WithOutbox>(store: Arc<S>) {
+    let outbox = store.open_outbox().await;
+    let to = endpoint(&outbox).await;
+    send(&*store, &outbox, &["a"]).await;
+    let settle = async || {
+        let delivery = take(&outbox, to, 1).await.remove(0);
+        let done = ended(&delivery, AttemptClass::Delivered, Next::Delivered);
+        assert!(record(&outbox, done).await);
+        delivery.share.delivery
+    };
+    let pruned = async || outbox.prune(retention()).await.unwrap().events;
+    let delivery = settle().await;
+    store.shift_outbox(201_000).await;
+    assert_eq!(outbox.resend(Resend::One(delivery)).await.unwrap(), 1);
+    assert_eq!(pruned().await, 0);
+    settle().await;
+    store.shift_outbox(199_000).await;
+    assert_eq!(pruned().await, 0);
+    store.shift_outbox(2_000).await;
+    assert_eq!(pruned().await, 1);
 }
 
 async fn old_attempts_go_by_themselves<S: WithOutbox>(store: Arc<S>) {
