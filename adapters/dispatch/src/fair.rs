@@ -43,8 +43,13 @@ impl Load {
         *count = count.saturating_add(1);
         self.doubtful = self.doubtful.saturating_add(u32::from(place.is_doubtful));
         self.all = self.all.saturating_add(1);
+        self.had_its_turn(place.endpoint);
+    }
+
+    /// This endpoint was asked, whether or not anything came of it: others go before it the next time.
+    pub(crate) fn had_its_turn(&mut self, endpoint: EndpointId) {
         self.turn = self.turn.saturating_add(1);
-        self.served.insert(place.endpoint, self.turn);
+        self.served.insert(endpoint, self.turn);
         if self.served.len() > MOST_SERVED {
             let lately = self.turn.saturating_sub(MOST_SERVED as u64 / 2);
             self.served.retain(|_, turn| *turn > lately);

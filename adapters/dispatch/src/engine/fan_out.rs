@@ -15,20 +15,24 @@ pub(super) async fn run<O: Outbox>(
     due: Arc<Notify>,
     stop: CancellationToken,
 ) {
+    let mut batch = BATCH;
     loop {
-        let wait = match parts.outbox.expand(BATCH).await {
+        let wait = match parts.outbox.expand(batch).await {
             Ok(expanded) => {
                 telemetry::expanded(expanded);
                 if expanded.deliveries > 0 {
                     due.notify_one();
                 }
-                if expanded.events == u64::from(BATCH) && !stop.is_cancelled() {
+                let is_full = expanded.events == u64::from(batch);
+                batch = after_success(batch);
+                if is_full && !stop.is_cancelled() {
                     continue;
                 }
                 parts.poll
             }
             Err(error) => {
-                tracing::warn!(%error, "events could not be fanned out");
+                tracing::warn!(%error, batch, "events could not be fanned out");
+                batch = after_failure(batch);
                 AFTER_ERROR
             }
         };
@@ -44,5 +48,31 @@ pub(super) async fn run<O: Outbox>(
     }
 }
 
+/// Fewer the next time: a statement for too many endpoints takes longer than the store allows, and would
+/// hold up everybody's events for good.
+fn after_failure(batch: u32) -> u32 {
+    (batch / 2).max(1)
+}
+
+fn after_success(batch: u32) -> u32 {
+    batch.saturating_mul(2).min(BATCH)
+}
+
 /// Events a statement: each may be for a thousand endpoints.
 const BATCH: u32 = 64;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_batch_that_is_too_much_is_halved_down_to_one_event_and_grows_again() {
+        let failures = std::iter::successors(Some(BATCH), |batch| Some(after_failure(*batch)));
+        assert_eq!(
+            failures.take(8).collect::<Vec<_>>(),
+            [64, 32, 16, 8, 4, 2, 1, 1]
+        );
+        let successes = std::iter::successors(Some(1), |batch| Some(after_success(*batch)));
+        assert_eq!(successes.take(8).last(), Some(BATCH));
+    }
+}

@@ -1,6 +1,6 @@
 //! The loop that gives free places to what is due.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -45,13 +45,18 @@ impl<O: Outbox> Pump<O> {
         let (mut after, mut rates) = (None, Rates::default());
         let cache = Arc::new(Cache::default());
         while !stop.is_cancelled() {
+            let from = Instant::now();
             let look = self.look(&mut after, &mut rates, &cache).await;
+            let took = from.elapsed();
             let wait = async {
                 match look {
                     // At once, unless nothing at all is left to do before a place is free.
                     Ok(Look::Began) => sleep(BREATH).await,
                     Ok(Look::Full) => self.places.freed().await,
                     Ok(Look::Idle) => {
+                        // Where a hundred thousand endpoints wait for their retries a look takes the
+                        // store half a second: it has as long to itself.
+                        sleep(took).await;
                         tokio::select! {
                             () = self.due.notified() => {}
                             () = self.places.freed() => {}
@@ -81,9 +86,9 @@ impl<O: Outbox> Pump<O> {
         let parts = &*self.parts;
         let mut has_wrapped = after.is_none();
         loop {
-            let Some(free_bytes) = self.places.free_bytes() else {
+            if self.places.free_bytes().is_none() {
                 return Ok(Look::Full);
-            };
+            }
             let page = parts.outbox.ready(*after, PAGE).await?;
             let is_last = page.len() < PAGE as usize;
             *after = if is_last {
@@ -91,15 +96,32 @@ impl<O: Outbox> Pump<O> {
             } else {
                 page.last().map(|ready| ready.endpoint)
             };
-            let now = Instant::now();
-            let wants = self.places.state().load.share(
-                &page,
-                self.places.number(),
-                &parts.health,
-                |ready| rates.begins(ready.endpoint, ready.limits.per_second, now),
-            );
-            if !wants.is_empty() {
+            let mut barren = HashSet::new();
+            loop {
+                let Some(free_bytes) = self.places.free_bytes() else {
+                    return Ok(Look::Full);
+                };
+                let now = Instant::now();
+                let wants = self.places.state().load.share(
+                    &page,
+                    self.places.number(),
+                    &parts.health,
+                    |ready| {
+                        if barren.contains(&ready.endpoint) {
+                            return 0;
+                        }
+                        rates.begins(ready.endpoint, ready.limits.per_second, now)
+                    },
+                );
+                if wants.is_empty() {
+                    break;
+                }
+                let asked: Vec<EndpointId> = wants.iter().map(|want| want.endpoint).collect();
                 let taken = parts.outbox.take(wants, parts.lease, free_bytes).await?;
+                {
+                    let mut state = self.places.state();
+                    asked.iter().for_each(|id| state.load.had_its_turn(*id));
+                }
                 if !taken.deliveries.is_empty() {
                     for delivery in &taken.deliveries {
                         rates.spend(delivery.endpoint);
@@ -107,6 +129,9 @@ impl<O: Outbox> Pump<O> {
                     self.begin(taken.deliveries, taken.endpoints, &page, cache);
                     return Ok(Look::Began);
                 }
+                // What is due there waits behind a head, or others have all of its room. The places that it
+                // did not use are for those that got none.
+                barren.extend(asked);
             }
             if is_last && has_wrapped {
                 return Ok(Look::Idle);

@@ -2,8 +2,10 @@
 
 use std::time::Duration;
 
-use webhook_core::outbox::{DeliveryState, Filter, Limits, Outbox as _, Search};
-use webhook_dispatch::NewEndpoint;
+use webhook_core::outbox::{
+    DeliveryState, Event, Filter, HealthPolicy, Limits, Outbox as _, Search,
+};
+use webhook_dispatch::{NewEndpoint, Schedule};
 
 use crate::sender::Sender;
 use crate::sink::{Reply, Sink};
@@ -70,6 +72,47 @@ async fn an_endpoint_gets_no_more_a_second_than_its_limit() {
     let took = got[11].at.duration_since(got[0].at);
     // Four that were saved up, and four a second.
     assert!(took >= Duration::from_millis(1700), "{took:?}");
+}
+
+/// They are asked in vain, and have not used the places that were set aside for them.
+#[tokio::test]
+async fn endpoints_whose_deliveries_wait_behind_a_head_take_no_places() {
+    let sink = Sink::start(|request, _| {
+        let fails = request.body == b"{\"fails\":1}";
+        Reply::status(if fails { 500 } else { 200 })
+    })
+    .await;
+    let sender = Sender::start_with(|builder| {
+        let mut calm = HealthPolicy::default();
+        calm.open_after = 1000;
+        let late = Schedule::new([Duration::from_secs(600)]).unwrap();
+        builder.places(2).health(calm).schedule(late)
+    })
+    .await;
+    for _ in 0..5 {
+        let ordered = Filter::new(["ordered"]).unwrap();
+        let new = NewEndpoint::new("acme", sink.url("/"), ordered).ordered();
+        sender.register(new).await;
+    }
+    let keyed = |payload: &'static str| {
+        let event = Event::new("acme", "ordered", payload).unwrap();
+        event.order_key("1").unwrap()
+    };
+    sender.enqueue(keyed("{}")).await;
+    sender.wait(DeliveryState::Delivered, 5).await;
+    sender.enqueue(keyed("{\"fails\":1}")).await;
+    sender.enqueue(keyed("{}")).await;
+    sink.wait(10).await;
+    let plain = Filter::new(["plain"]).unwrap();
+    sender
+        .register(NewEndpoint::new("acme", sink.url("/plain"), plain))
+        .await;
+    for _ in 0..20 {
+        sender.send("plain", "{}").await;
+    }
+    let got = sink.wait(30).await;
+    let plain = got.iter().filter(|request| request.path == "/plain");
+    assert_eq!(plain.count(), 20);
 }
 
 #[tokio::test]
