@@ -19,4 +19,4 @@ pub use attack::{resist_random_headers, resist_tampering};
 pub use forward::must_have;
 pub use receiver::{Received, Receiver, Request, Seen};
 pub use round_trip::{keeps_a_window_of, keeps_its_window, reads_what_it_signs};
-pub use vector::{run, signs_alike};
+pub use vector::{run, run_each, signs_alike};
