@@ -5,9 +5,10 @@
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use tokio::sync::Semaphore;
+use tokio::time::Instant;
 use webhook_core::ledger::{Leased, Ledger, Take};
 
 use crate::held::{Held, Hold};

@@ -2,9 +2,10 @@
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use tokio::sync::Notify;
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use webhook_core::ledger::{Lease, Ledger};
 
@@ -76,13 +77,17 @@ impl Held {
         });
     }
 
-    fn expire(&self) {
-        let now = Instant::now();
-        self.with(|held| {
-            for holding in held.values().filter(|holding| holding.until <= now) {
-                holding.lost.cancel();
-            }
-        });
+    /// Give up whatever runs out, for ever. Beside the renewals: one that hangs must not delay it.
+    async fn watch(&self, length: Duration) {
+        loop {
+            tokio::time::sleep(length.mul_f64(TICK)).await;
+            let now = Instant::now();
+            self.with(|held| {
+                for holding in held.values().filter(|holding| holding.until <= now) {
+                    holding.lost.cancel();
+                }
+            });
+        }
     }
 
     fn with<T>(&self, f: impl FnOnce(&mut HashMap<Lease, Holding>) -> T) -> T {
@@ -98,7 +103,7 @@ impl Drop for Hold {
 }
 
 /// Renew what is held, three times a lease, until the handlers are told to stop. What the store no
-/// longer grants, or could not be asked about in time, is cancelled.
+/// longer grants, or could not be asked about in time, is cancelled before its lease is over.
 pub(crate) async fn heartbeat<L: Ledger>(
     shared: Arc<Shared<L>>,
     served: Arc<Served<L::Conn>>,
@@ -106,27 +111,81 @@ pub(crate) async fn heartbeat<L: Ledger>(
 ) {
     let built = &served.built;
     let third = built.lease.div_f64(3.0);
-    loop {
-        tokio::select! {
-            () = shared.life.handling.cancelled() => return,
-            () = tokio::time::sleep(third.mul_f64(0.8)) => {}
+    let renewals = async {
+        loop {
+            tokio::time::sleep(third.mul_f64(0.8)).await;
+            let leases = held.leases();
+            if leases.is_empty() {
+                continue;
+            }
+            let sent = Instant::now();
+            let renewed =
+                tokio::time::timeout(third, shared.ledger.renew(leases.clone(), built.lease));
+            match renewed.await {
+                Ok(Ok(kept)) => held.renewed(&leases, kept, sent, built.lease),
+                Ok(Err(_)) | Err(_) => telemetry::ledger_fault(&built.name, "renew"),
+            }
         }
-        let leases = held.leases();
-        if leases.is_empty() {
-            continue;
-        }
-        let sent = Instant::now();
-        let renewed = tokio::time::timeout(third, shared.ledger.renew(leases.clone(), built.lease));
-        match renewed.await {
-            Ok(Ok(kept)) => held.renewed(&leases, kept, sent, built.lease),
-            Ok(Err(_)) | Err(_) => telemetry::ledger_fault(&built.name, "renew"),
-        }
-        held.expire();
+    };
+    tokio::select! {
+        () = shared.life.handling.cancelled() => {}
+        () = renewals => {}
+        () = held.watch(built.lease) => {}
     }
 }
 
 /// When a lease granted by a statement sent at `sent` must be given up, with a margin for our own delays.
 #[expect(clippy::arithmetic_side_effects, reason = "a lease is at most an hour")]
 fn expires(sent: Instant, length: Duration) -> Instant {
-    sent + length.mul_f64(0.9)
+    sent + length.mul_f64(GIVE_UP)
+}
+
+/// The part of a lease after which it is given up, and that between two looks at what is held: together
+/// less than the whole.
+const GIVE_UP: f64 = 0.9;
+const TICK: f64 = 0.05;
+
+#[cfg(test)]
+mod tests {
+    use webhook_core::InboxId;
+    use webhook_core::ledger::FencingToken;
+
+    use super::*;
+
+    const LENGTH: Duration = Duration::from_secs(30);
+
+    fn lease(token: i64) -> Lease {
+        Lease::new(InboxId::from_bytes([0; 16]), FencingToken::new(token))
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_is_not_renewed_is_given_up_before_its_lease_is_over() {
+        let held = Arc::new(Held::default());
+        let sent = Instant::now();
+        let hold = held.hold(lease(1), sent, LENGTH);
+        tokio::select! {
+            () = held.watch(LENGTH) => {}
+            () = hold.lost.cancelled() => {}
+            () = tokio::time::sleep(LENGTH) => panic!("held to the end"),
+        }
+        assert!(sent.elapsed() >= LENGTH.mul_f64(GIVE_UP));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_is_renewed_is_held_and_what_is_not_kept_is_lost_at_once() {
+        let held = Arc::new(Held::default());
+        let (a, b) = (lease(1), lease(2));
+        let (kept, lost) = (
+            held.hold(a, Instant::now(), LENGTH),
+            held.hold(b, Instant::now(), LENGTH),
+        );
+        tokio::time::advance(LENGTH / 2).await;
+        held.renewed(&[a, b], vec![a], Instant::now(), LENGTH);
+        assert!(lost.lost.is_cancelled());
+        let late = tokio::time::timeout(LENGTH.mul_f64(0.8), held.watch(LENGTH));
+        assert!(late.await.is_err() && !kept.lost.is_cancelled());
+        assert_eq!(held.count(), 2);
+        drop((kept, lost));
+        assert_eq!(held.count(), 0);
+    }
 }

@@ -8,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 use webhook_core::ledger::{Completion, Failure, Lease, Leased, Ledger, Next, TRANSACTION_ESCAPED};
 use webhook_core::{Disposition, Reply, fault_point};
 
-use crate::attempt::{Lender, Settled, bind};
+use crate::attempt::{Ended, Lender, Settled, bind};
 use crate::built::{Built, Erased};
 use crate::dequeue::dequeue;
 use crate::held::{Held, heartbeat};
@@ -93,7 +93,10 @@ pub(crate) async fn run<L: Ledger>(
     let ended = lender
         .run(handler, &claimed, built.run_limits(), stop)
         .await;
-    pace.ran(began.elapsed(), bytes);
+    // A run that was cut off says nothing of how long one takes.
+    if !matches!(ended, Ended::Cancelled) {
+        pace.ran(began.elapsed(), bytes);
+    }
     drop(permit);
     let settled = lender.settle(ended, canonical).await;
     let took = began.elapsed();

@@ -215,7 +215,7 @@ impl Lookup {
                     && now.duration_since(known.asked) < last_good
                 {
                     telemetry::key_lookup(&self.endpoint, "last_good");
-                    known.again = after(now, LAST_GOOD_PAUSE);
+                    known.again = after(now, LAST_GOOD_PAUSE).min(after(known.asked, last_good));
                     return Ok(known.ring.clone());
                 }
                 telemetry::key_lookup(&self.endpoint, "unavailable");

@@ -208,6 +208,18 @@ async fn while_the_source_is_down_the_last_good_keys_are_used_for_a_time() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn last_good_keys_are_not_used_for_longer_than_was_said() {
+    let tenants = Tenants::default();
+    let lookup = tenants.lookup(Lookups::default().last_good_for(Duration::from_secs(62)));
+    assert_eq!(find(&lookup, "t1").await.as_deref(), Ok("t1"));
+    tenants.is(DOWN);
+    tokio::time::advance(Duration::from_secs(60)).await;
+    assert_eq!(find(&lookup, "t1").await.as_deref(), Ok("t1"));
+    tokio::time::advance(Duration::from_secs(2)).await;
+    assert_eq!(find(&lookup, "t1").await, UNAVAILABLE);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_tenant_that_is_gone_is_refused_at_the_next_look_up() {
     let tenants = Tenants::default();
     let lookup = tenants.lookup(Lookups::default());
