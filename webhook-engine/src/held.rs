@@ -162,10 +162,10 @@ mod tests {
     async fn what_is_not_renewed_is_given_up_before_its_lease_is_over() {
         let held = Arc::new(Held::default());
         let sent = Instant::now();
-        let hold = held.hold(lease(1), sent, LENGTH);
+        let one = held.hold(lease(1), sent, LENGTH);
         tokio::select! {
             () = held.watch(LENGTH) => {}
-            () = hold.lost.cancelled() => {}
+            () = one.lost.cancelled() => {}
             () = tokio::time::sleep(LENGTH) => panic!("held to the end"),
         }
         assert!(sent.elapsed() >= LENGTH.mul_f64(GIVE_UP));
