@@ -36,9 +36,7 @@ impl Provider for WorkOs {
                         envelope = envelope.candidate(Candidate::unnamed(ALGORITHM, tag));
                     }
                 }
-                // Another version is ignored. A name with a space is the rest of another separator.
-                (name, _) if name.contains(' ') => return Err(malformed),
-                _ => {}
+                _ => {} // another version is ignored
             }
         }
         Ok(envelope)

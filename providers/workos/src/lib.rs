@@ -16,7 +16,7 @@
 //! | redelivers | **unverified**: identities are kept until an operator says otherwise |
 //!
 //! - Elements are parted by a comma **and a space**. WorkOS's Python library splits at both, its Node library at the comma and
-//!   leaves the space in a name. Another separator is refused.
+//!   leaves the space in a name. After another separator no signature is found.
 //! - The Node library signs the parsed body written again, so that it refuses authentic bodies of another spelling.
 //!   Here the bytes are verified as they came.
 //! - WorkOS signs with one secret. Several `v1` are read all the same, and any match is enough.
