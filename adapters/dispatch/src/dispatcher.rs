@@ -189,7 +189,7 @@ impl<O: Outbox> DispatcherBuilder<O> {
         self
     }
 
-    /// Bytes of payload in memory at once. Default: 64 MiB.
+    /// Bytes of payload in memory at once, or one payload if that is larger. Default: 64 MiB.
     pub fn max_bytes(mut self, bytes: u64) -> Self {
         self.max_bytes = bytes;
         self
@@ -224,6 +224,7 @@ impl<O: Outbox> DispatcherBuilder<O> {
             !(1..=10_000).contains(&self.places),
             "places are 1 to 10000 attempts under way",
         )?;
+        refuse(self.max_bytes == 0, "payloads in memory need a byte")?;
         refuse(
             self.poll < Duration::from_millis(10) || self.poll > Duration::from_mins(1),
             "polling is every 10 ms to 1 minute",

@@ -177,7 +177,7 @@ mod tests {
     fn retry_after_is_seconds_or_a_date() {
         let now = 784_111_777;
         let asked = |text: &str| retry_after(text.as_bytes(), now);
-        assert_eq!(asked("120"), Some(Duration::from_secs(120)));
+        assert_eq!(asked("120"), Some(Duration::from_mins(2)));
         assert_eq!(asked(" 0 "), Some(Duration::ZERO));
         assert_eq!(asked("9999999999"), Some(LONGEST_RETRY_AFTER));
         assert_eq!(asked(&"9".repeat(40)), Some(LONGEST_RETRY_AFTER));

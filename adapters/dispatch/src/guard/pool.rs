@@ -82,12 +82,17 @@ impl Pool {
             || now.duration_since(kept.connection.opened()) >= self.limits.life
     }
 
-    fn drop_old(&self) {
+    /// Whether none is left. Then, under the same lock, nobody sweeps any more: the next one that is
+    /// kept sees to it.
+    fn drop_old(&self) -> bool {
         let now = Instant::now();
-        self.lock().connections.retain(|_, kept| {
+        let mut idle = self.lock();
+        idle.connections.retain(|_, kept| {
             kept.retain(|kept| !self.is_old(kept, now));
             !kept.is_empty()
         });
+        idle.is_swept = !idle.connections.is_empty();
+        !idle.is_swept
     }
 
     fn lock(&self) -> MutexGuard<'_, Idle> {
@@ -156,14 +161,15 @@ impl Drop for Sweeping {
 }
 
 /// Drop old connections until none is left.
-async fn sweep(sweeping: Sweeping, every: Duration) {
+async fn sweep(mut sweeping: Sweeping, every: Duration) {
     loop {
         tokio::time::sleep(every.max(SHORTEST_SWEEP)).await;
         let Some(pool) = sweeping.0.upgrade() else {
             return;
         };
-        pool.drop_old();
-        if pool.len() == 0 {
+        if pool.drop_old() {
+            // Said already, and perhaps the next one sweeps by now.
+            sweeping.0 = Weak::new();
             return;
         }
     }

@@ -157,6 +157,7 @@ async fn a_dispatcher_that_cannot_work_is_not_built() {
     let sender = Sender::start().await;
     let builder = || Dispatcher::builder(sender.outbox.clone(), vault(), client());
     assert!(builder().places(0).build().is_err());
+    assert!(builder().max_bytes(0).build().is_err());
     assert!(builder().threads(0).build().is_err());
     assert!(builder().poll_every(Duration::ZERO).build().is_err());
     assert!(builder().build().is_ok());
