@@ -25,7 +25,7 @@ struct Came {
     at: Mutex<HashMap<String, Instant>>,
 }
 
-/// Hangs, drips, answers late, floods, or refuses.
+/// Hangs, drips, answers late, floods with heads or with a body, or refuses.
 pub(super) struct Hostile {
     address: SocketAddr,
     refused: SocketAddr,
@@ -127,11 +127,13 @@ impl Hostile {
         }
     }
 
-    /// One of four kinds of trouble.
+    /// One of six kinds of trouble.
     pub(super) fn url(&self, number: usize) -> String {
-        let kinds = ["hang", "drip", "late", "flood"];
-        let kind = kinds.iter().cycle().nth(number.rem_euclid(kinds.len()));
-        format!("http://{}/{}", self.address, kind.expect("a kind"))
+        let kinds = ["hang", "drip", "late", "flood", "bomb", "refuse"];
+        match kinds.iter().cycle().nth(number.rem_euclid(kinds.len())) {
+            Some(&"refuse") | None => self.refused(),
+            Some(kind) => format!("http://{}/{kind}", self.address),
+        }
     }
 
     /// Where nobody listens.
@@ -160,6 +162,12 @@ async fn misbehave(mut stream: TcpStream) -> std::io::Result<()> {
     } else if head.contains("/flood") {
         let early = b"HTTP/1.1 103 x\r\nlink: </a>\r\n\r\n".repeat(100);
         while stream.write_all(&early).await.is_ok() {}
+    } else if head.contains("/bomb") {
+        let head =
+            b"HTTP/1.1 200 x\r\ncontent-encoding: gzip\r\ncontent-length: 1000000000\r\n\r\n";
+        stream.write_all(head).await?;
+        let zeros = vec![0; 64 * 1024];
+        while stream.write_all(&zeros).await.is_ok() {}
     } else {
         tokio::time::sleep(LONGEST).await;
     }
