@@ -199,13 +199,27 @@ pub trait Outbox: Clone + Debug + Send + Sync + 'static {
     ) -> impl Future<Output = Result<Vec<Attempt>, LedgerError>> + Send;
 
     /// Let settled deliveries run again, now and with all of their attempts, under the id they had: a
-    /// receiver that completed the event will, rightly, do nothing. How many there were; those whose
+    /// receiver that completed the event will, rightly, do nothing; see [`Outbox::resend_as_new`]. How many there were; those whose
     /// payload is gone, and those of deleted endpoints, stay.
     ///
     /// # Errors
     ///
     /// The store's. What waits by then goes on waiting, and the call may be made again.
     fn resend(&self, what: Resend) -> impl Future<Output = Result<u64, LedgerError>> + Send;
+
+    /// Enqueue the event of a settled delivery once more, under a new id and for that endpoint alone: for a
+    /// receiver that is to do again what it completed. The new id, or nothing if the delivery is unknown
+    /// or not settled, or its endpoint is deleted.
+    ///
+    /// Unlike [`Outbox::resend`], a second call is a second event.
+    ///
+    /// # Errors
+    ///
+    /// The store's.
+    fn resend_as_new(
+        &self,
+        delivery: DeliveryId,
+    ) -> impl Future<Output = Result<Option<EventId>, LedgerError>> + Send;
 
     /// Let running statements end and close every connection.
     fn close(&self) -> impl Future<Output = ()> + Send;

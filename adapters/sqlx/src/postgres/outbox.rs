@@ -6,8 +6,8 @@ use sqlx::PgConnection;
 use webhook_core::ledger::{Ledger as _, LedgerError};
 use webhook_core::outbox::{
     Attempt, AttemptRecord, DeliveryId, DeliveryRow, Endpoint, EndpointId, EnqueueError, Enqueued,
-    Event, Expanded, Health, HealthPolicy, Outbox, Pruned, Put, Ready, Recorded, Resend, Retention,
-    Search, Share, Taken, Want,
+    Event, EventId, Expanded, Health, HealthPolicy, Outbox, Pruned, Put, Ready, Recorded, Resend,
+    Retention, Search, Share, Taken, Want,
 };
 
 use super::{MIGRATION_PATIENCE, PostgresLedger, check, migrate};
@@ -249,6 +249,16 @@ impl Outbox for PostgresOutbox {
             }
             after = batch.into_iter().max().unwrap_or(after);
         }
+    }
+
+    async fn resend_as_new(&self, delivery: DeliveryId) -> Result<Option<EventId>, LedgerError> {
+        let ledger = self.ledger.clone();
+        let work = async move {
+            let mut conn = ledger.lend().await?;
+            let outcome = operator::resend_as_new(&mut conn, delivery).await;
+            conn.settle(outcome)
+        };
+        self.ledger.run(work).await
     }
 
     async fn close(&self) {

@@ -1,7 +1,7 @@
 //! What operators do: look among deliveries and attempts, send again.
 
 use sqlx::{PgConnection, Postgres, QueryBuilder};
-use webhook_core::outbox::{Attempt, DeliveryId, DeliveryRow, Resend, Search};
+use webhook_core::outbox::{Attempt, DeliveryId, DeliveryRow, EventId, Resend, Search};
 
 use crate::outbox::{AttemptRow, DeliveryFound, endpoint_uuid};
 use crate::stored::millis;
@@ -81,6 +81,19 @@ pub(super) async fn resend(
     Ok(ids.into_iter().map(DeliveryId::new).collect())
 }
 
+pub(super) async fn resend_as_new(
+    conn: &mut PgConnection,
+    delivery: DeliveryId,
+) -> Result<Option<EventId>, sqlx::Error> {
+    let id = EventId::generate();
+    let sent = sqlx::query(AS_NEW)
+        .bind(delivery.get())
+        .bind(id.as_str())
+        .execute(conn)
+        .await?;
+    Ok((sent.rows_affected() == 1).then_some(id))
+}
+
 const FIND: &str = "
 select delivery.id, delivery.endpoint, event.tenant, event.id as event_id, event.event_type,
     delivery.state, delivery.attempts, delivery.last_class, delivery.last_status,
@@ -127,3 +140,20 @@ const RESEND_DEAD: &str = resend!(
     "delivery.endpoint = $3 and delivery.state = 'dead' and event.enqueued_at >= \
      pg_catalog.clock_timestamp() - $4::bigint * interval '1 millisecond'"
 );
+
+/// Fanned out already, to one endpoint.
+const AS_NEW: &str = "
+with original as materialized (
+    select event.tenant, event_type, digest, event.order_key as event_key, payload, delivery.endpoint,
+        delivery.size, delivery.order_key
+    from webhook.outbox_delivery as delivery
+    join webhook.outbox_event as event on event.seq = delivery.event
+    join webhook.outbox_endpoint as endpoint on endpoint.id = delivery.endpoint
+    where delivery.id = $1 and delivery.state in ('dead', 'delivered') and endpoint.state <> 'deleted'
+), copy as (
+    insert into webhook.outbox_event (id, tenant, event_type, digest, order_key, payload, expanded_at)
+    select $2, tenant, event_type, digest, event_key, payload, pg_catalog.clock_timestamp() from original
+    returning seq
+)
+insert into webhook.outbox_delivery (event, endpoint, size, order_key)
+select copy.seq, endpoint, size, order_key from original cross join copy";

@@ -1,7 +1,7 @@
 //! What operators do: look among deliveries and attempts, send again.
 
 use sqlx::{QueryBuilder, Sqlite, SqliteConnection};
-use webhook_core::outbox::{Attempt, DeliveryId, DeliveryRow, Resend, Search};
+use webhook_core::outbox::{Attempt, DeliveryId, DeliveryRow, EventId, Resend, Search};
 
 use crate::outbox::{AttemptRow, DeliveryFound, endpoint_uuid};
 use crate::stored::millis;
@@ -81,6 +81,23 @@ pub(super) async fn resend(
     Ok(ids.into_iter().map(DeliveryId::new).collect())
 }
 
+pub(super) async fn resend_as_new(
+    conn: &mut SqliteConnection,
+    delivery: DeliveryId,
+) -> Result<Option<EventId>, sqlx::Error> {
+    let id = EventId::generate();
+    let mut sent = 0;
+    for statement in [COPY_EVENT, COPY_DELIVERY] {
+        sent = sqlx::query(statement)
+            .bind(delivery.get())
+            .bind(id.as_str())
+            .execute(&mut *conn)
+            .await?
+            .rows_affected();
+    }
+    Ok((sent == 1).then_some(id))
+}
+
 const FIND: &str = "
 select delivery.id, delivery.endpoint, event.tenant, event.id as event_id, event.event_type,
     delivery.state, delivery.attempts, delivery.last_class, delivery.last_status,
@@ -125,3 +142,23 @@ const RESEND_DEAD: &str = resend!(
     "delivery.endpoint = ?3 and delivery.state = 'dead' and event.enqueued_at >= \
      cast(unixepoch('subsec') * 1000 as integer) - ?4"
 );
+
+/// Fanned out already, to one endpoint.
+const COPY_EVENT: &str = concat!(
+    "
+insert into webhook_outbox_event (id, tenant, event_type, digest, order_key, payload, expanded_at)
+select ?2, event.tenant, event_type, digest, event.order_key, payload, ",
+    now!(),
+    "
+from webhook_outbox_delivery as delivery
+join webhook_outbox_event as event on event.seq = delivery.event
+join webhook_outbox_endpoint as endpoint on endpoint.id = delivery.endpoint
+where delivery.id = ?1 and delivery.state in ('dead', 'delivered') and endpoint.state <> 'deleted'"
+);
+
+const COPY_DELIVERY: &str = "
+insert into webhook_outbox_delivery (event, endpoint, size, order_key)
+select copy.seq, endpoint, size, delivery.order_key
+from webhook_outbox_event as copy
+cross join webhook_outbox_delivery as delivery
+where copy.id = ?2 and delivery.id = ?1";

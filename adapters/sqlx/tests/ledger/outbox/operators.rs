@@ -18,6 +18,7 @@ cases! {
     deliveries_are_found_by_what_is_known
     what_is_dead_is_sent_again
     what_is_delivered_is_sent_again_when_it_is_named
+    what_is_sent_as_new_is_another_event_for_that_endpoint_alone
     what_waits_too_long_is_given_up
     what_waits_for_a_deleted_endpoint_is_dead
     old_events_go_whole_and_not_before_they_are_settled
@@ -225,6 +226,36 @@ async fn what_is_delivered_is_sent_again_when_it_is_named<S: WithOutbox>(store: 
     };
     assert_eq!(outbox.resend(range).await.unwrap(), 2);
     assert_eq!(take(&outbox, to, 10).await.len(), 3);
+}
+
+async fn what_is_sent_as_new_is_another_event_for_that_endpoint_alone<S: WithOutbox>(
+    store: Arc<S>,
+) {
+    let outbox = store.open_outbox().await;
+    let (to, other) = (endpoint(&outbox).await, endpoint(&outbox).await);
+    let keyed = event("a").idempotency_key("1").unwrap();
+    store.enqueue(&outbox, keyed, true).await.unwrap();
+    outbox.expand(10).await.unwrap();
+    let first = take(&outbox, to, 1).await.remove(0);
+    let id = first.share.delivery;
+    // It is under way.
+    assert_eq!(outbox.resend_as_new(id).await.unwrap(), None);
+    let done = ended(&first, AttemptClass::Delivered, Next::Delivered);
+    assert!(record(&outbox, done).await);
+    let new = outbox.resend_as_new(id).await.unwrap().unwrap();
+    assert_ne!(new, first.event);
+    assert_eq!(outbox.expand(10).await.unwrap().events, 0);
+    let again = take(&outbox, to, 10).await;
+    assert_eq!(again.len(), 1);
+    assert_eq!((&again[0].event, again[0].attempt), (&new, 1));
+    assert_eq!(again[0].payload, first.payload);
+    assert_eq!(&*again[0].event_type, "a");
+    assert_eq!(take(&outbox, other, 10).await.len(), 1);
+    change(&outbox, to, |endpoint| {
+        endpoint.state = EndpointState::Deleted
+    })
+    .await;
+    assert_eq!(outbox.resend_as_new(id).await.unwrap(), None);
 }
 
 fn retention() -> Retention {
