@@ -120,7 +120,9 @@ impl<O: Outbox> Pump<O> {
                 let taken = parts.outbox.take(wants, parts.lease, free_bytes).await?;
                 {
                     let mut state = self.places.state();
-                    asked.iter().for_each(|id| state.load.had_its_turn(*id));
+                    for id in &asked {
+                        state.load.had_its_turn(*id);
+                    }
                 }
                 if !taken.deliveries.is_empty() {
                     for delivery in &taken.deliveries {
@@ -178,7 +180,8 @@ impl<O: Outbox> Pump<O> {
                 let prepared = prepared.as_deref().map_err(Clone::clone);
                 let record = attempt(&means, &delivery, prepared).await;
                 // The recorder lives as long as a sender does.
-                let _ = ended.send(Ended { record, place });
+                let at = Instant::now();
+                let _ = ended.send(Ended { record, at, place });
             });
         }
     }

@@ -14,6 +14,8 @@ use crate::telemetry;
 /// An attempt that ended, with its place: the next one begins when this one is on record.
 pub(super) struct Ended {
     pub(super) record: AttemptRecord,
+    /// When. Its lease began before.
+    pub(super) at: Instant,
     pub(super) place: Taken,
 }
 
@@ -21,18 +23,19 @@ pub(super) struct Ended {
 pub(super) async fn run<O: Outbox>(parts: Arc<Parts<O>>, mut ended: UnboundedReceiver<Ended>) {
     let mut batch = Vec::new();
     while ended.recv_many(&mut batch, BATCH).await > 0 {
+        let last = batch.iter().map(|ended: &Ended| ended.at).max();
         let (records, places): (Vec<_>, Vec<_>) = batch
             .drain(..)
             .map(|ended| (ended.record, ended.place))
             .unzip();
-        record(&parts, records).await;
+        record(&parts, records, last.unwrap_or_else(Instant::now)).await;
         drop(places);
     }
 }
 
-/// Try until the leases are over: then others make the attempts again anyway.
-async fn record<O: Outbox>(parts: &Parts<O>, records: Vec<AttemptRecord>) {
-    let from = Instant::now();
+/// Try until the leases are over, the last of which began before `last`: then others make the attempts
+/// again anyway.
+async fn record<O: Outbox>(parts: &Parts<O>, records: Vec<AttemptRecord>, last: Instant) {
     records.iter().for_each(telemetry::attempt);
     loop {
         match parts.outbox.record(records.clone(), parts.health).await {
@@ -61,7 +64,7 @@ async fn record<O: Outbox>(parts: &Parts<O>, records: Vec<AttemptRecord>) {
                 }
                 return;
             }
-            Err(error) if from.elapsed() < parts.lease => {
+            Err(error) if last.elapsed() < parts.lease => {
                 tracing::warn!(%error, attempts = records.len(), "attempts could not be recorded yet");
                 sleep(RETRY).await;
             }

@@ -85,7 +85,7 @@ async fn endpoints_whose_deliveries_wait_behind_a_head_take_no_places() {
     let sender = Sender::start_with(|builder| {
         let mut calm = HealthPolicy::default();
         calm.open_after = 1000;
-        let late = Schedule::new([Duration::from_secs(600)]).unwrap();
+        let late = Schedule::new([Duration::from_mins(10)]).unwrap();
         builder.places(2).health(calm).schedule(late)
     })
     .await;

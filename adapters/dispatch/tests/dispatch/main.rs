@@ -8,6 +8,7 @@
 
 mod endpoints;
 mod isolation;
+mod outage;
 mod outcomes;
 mod sender;
 mod signatures;
