@@ -102,13 +102,13 @@ async fn an_event_nobody_wants_is_done_with<S: WithOutbox>(store: Arc<S>) {
 async fn what_is_paused_waits_and_what_is_disabled_gets_nothing<S: WithOutbox>(store: Arc<S>) {
     let outbox = store.open_outbox().await;
     let paused = put(&outbox, Filter::all(), |new| {
-        new.state = EndpointState::Paused
+        new.state = EndpointState::Paused;
     })
     .await;
     let disabled = EndpointState::Disabled("asked to".to_owned());
     let disabled = put(&outbox, Filter::all(), |new| new.state = disabled).await;
     let deleted = put(&outbox, Filter::all(), |new| {
-        new.state = EndpointState::Deleted
+        new.state = EndpointState::Deleted;
     })
     .await;
     send(&*store, &outbox, &["a"]).await;
@@ -116,7 +116,7 @@ async fn what_is_paused_waits_and_what_is_disabled_gets_nothing<S: WithOutbox>(s
     for id in [paused, disabled] {
         assert_eq!(take(&outbox, id, 10).await.len(), 0);
         change(&outbox, id, |endpoint| {
-            endpoint.state = EndpointState::Enabled
+            endpoint.state = EndpointState::Enabled;
         })
         .await;
     }

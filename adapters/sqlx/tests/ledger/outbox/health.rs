@@ -123,17 +123,17 @@ async fn enabling_starts_afresh<S: WithOutbox>(store: Arc<S>) {
     fail(&outbox, &taken).await;
     // A change that leaves it enabled keeps its record.
     change(&outbox, to, |endpoint| {
-        "https://example.com/2".clone_into(&mut endpoint.url)
+        "https://example.com/2".clone_into(&mut endpoint.url);
     })
     .await;
     assert_eq!(outbox.endpoint(to).await.unwrap().unwrap().1.failures, 5);
     change(&outbox, to, |endpoint| {
-        endpoint.state = EndpointState::Paused
+        endpoint.state = EndpointState::Paused;
     })
     .await;
     assert_eq!(outbox.endpoint(to).await.unwrap().unwrap().1.failures, 5);
     change(&outbox, to, |endpoint| {
-        endpoint.state = EndpointState::Enabled
+        endpoint.state = EndpointState::Enabled;
     })
     .await;
     let (_, health) = outbox.endpoint(to).await.unwrap().unwrap();

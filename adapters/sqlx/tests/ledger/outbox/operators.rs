@@ -87,13 +87,13 @@ async fn a_deleted_endpoint_is_gone_with_its_secrets<S: WithOutbox>(store: Arc<S
     })
     .await;
     change(&outbox, id, |endpoint| {
-        endpoint.state = EndpointState::Deleted
+        endpoint.state = EndpointState::Deleted;
     })
     .await;
     let (deleted, _) = outbox.endpoint(id).await.unwrap().unwrap();
     assert_eq!(deleted.secrets, []);
     let back = change(&outbox, id, |endpoint| {
-        endpoint.state = EndpointState::Enabled
+        endpoint.state = EndpointState::Enabled;
     })
     .await;
     assert_eq!(back, Put::Stale);
@@ -252,7 +252,7 @@ async fn what_is_sent_as_new_is_another_event_for_that_endpoint_alone<S: WithOut
     assert_eq!(&*again[0].event_type, "a");
     assert_eq!(take(&outbox, other, 10).await.len(), 1);
     change(&outbox, to, |endpoint| {
-        endpoint.state = EndpointState::Deleted
+        endpoint.state = EndpointState::Deleted;
     })
     .await;
     assert_eq!(outbox.resend_as_new(id).await.unwrap(), None);
@@ -290,7 +290,7 @@ async fn what_waits_for_a_deleted_endpoint_is_dead<S: WithOutbox>(store: Arc<S>)
     let (to, other) = (endpoint(&outbox).await, endpoint(&outbox).await);
     send(&*store, &outbox, &["a", "b"]).await;
     change(&outbox, to, |endpoint| {
-        endpoint.state = EndpointState::Deleted
+        endpoint.state = EndpointState::Deleted;
     })
     .await;
     assert_eq!(outbox.prune(retention()).await.unwrap().given_up, 2);
