@@ -32,8 +32,8 @@ pub struct Endpoints<O> {
     clock: Arc<dyn Clock>,
 }
 
-/// An endpoint to be registered.
-#[derive(Debug, Clone)]
+/// An endpoint to be registered. `Debug` shows neither URL, headers nor secret.
+#[derive(Clone)]
 #[must_use]
 pub struct NewEndpoint {
     tenant: String,
@@ -298,8 +298,7 @@ impl<O: Outbox> Endpoints<O> {
         .await
     }
 
-    /// Send to it: also what waited while it was paused. One that was disabled starts with a clean
-    /// record.
+    /// Send to it: also what waited while it was paused. It starts with a clean record.
     ///
     /// # Errors
     ///
@@ -504,6 +503,16 @@ impl<O: Outbox> Endpoints<O> {
             .seal(endpoint.id, &secret.key_id, secret.text.as_bytes());
         endpoint.secrets.insert(0, sealed);
         Ok(())
+    }
+}
+
+impl fmt::Debug for NewEndpoint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("NewEndpoint")
+            .field("tenant", &self.tenant)
+            .field("filter", &self.filter)
+            .field("scheme", &self.scheme)
+            .finish_non_exhaustive()
     }
 }
 

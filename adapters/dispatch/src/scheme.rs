@@ -4,8 +4,10 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
 use http::{HeaderMap, HeaderName, HeaderValue};
-use webhook_core::{DynProvider, EventId, Keyring, Provider, Signing};
+use webhook_core::{DynProvider, EventId, KeyConfig, Keyring, Provider, SecretFormat, Signing};
 use webhook_github::GitHub;
 use webhook_standard::Standard;
 use webhook_timestamped::Timestamped;
@@ -17,6 +19,8 @@ pub struct Scheme {
     /// Where id and type stand, if the signature's headers do not name them.
     id_header: Option<HeaderName>,
     type_header: Option<HeaderName>,
+    /// What the provider writes.
+    signature_headers: Vec<HeaderName>,
 }
 
 /// The schemes that endpoints may ask for.
@@ -33,6 +37,7 @@ impl Scheme {
     /// Sign as `provider`'s events are signed.
     pub fn of(provider: impl Provider) -> Self {
         Self {
+            signature_headers: signature_headers(&provider),
             provider: Arc::new(provider),
             id_header: None,
             type_header: None,
@@ -57,6 +62,7 @@ impl Scheme {
     pub(crate) fn writes(&self, name: &HeaderName) -> bool {
         let is_like = |prefix: &&str| name.as_str().starts_with(*prefix);
         SIGNATURES.iter().any(is_like)
+            || self.signature_headers.contains(name)
             || self.id_header.as_ref() == Some(name)
             || self.type_header.as_ref() == Some(name)
     }
@@ -87,7 +93,9 @@ impl Scheme {
             }
         };
         for (name, value) in self.provider.sign(&signing) {
-            add(HeaderName::from_static(name), &value);
+            if let Ok(name) = HeaderName::try_from(name) {
+                add(name, &value);
+            }
         }
         if let Some(name) = &self.id_header {
             add(name.clone(), id);
@@ -131,8 +139,45 @@ impl fmt::Debug for Schemes {
     }
 }
 
+/// The names that `provider` writes: those of a signature by a key that nobody has.
+fn signature_headers(provider: &impl Provider) -> Vec<HeaderName> {
+    let format = provider.spec().secret();
+    let prefix = match format {
+        SecretFormat::Base64 { prefix } | SecretFormat::Text { prefix } => prefix,
+        _ => "",
+    };
+    let secret = format!("{prefix}{}", BASE64.encode([0; 32]));
+    let keys = Keyring::build(format, [KeyConfig::new(secret)]);
+    let signed = keys.map(|keys| provider.sign(&Signing::new(&keys, b"{}", 0)));
+    let names = signed.into_iter().flatten();
+    names
+        .filter_map(|(name, _)| HeaderName::try_from(name).ok())
+        .collect()
+}
+
 /// What receivers may read a signature from, under any scheme.
 const SIGNATURES: [&str; 5] = ["svix-", "webhook-", "x-github-", "x-hub-", "x-webhook-"];
 
 /// The scheme of endpoints that ask for none.
 pub const STANDARD: &str = "standard";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_scheme_writes_is_its_own() {
+        let schemes = Schemes::default();
+        for (scheme, name) in [
+            ("github", "x-hub-signature-256"),
+            ("standard", "webhook-signature"),
+            ("timestamped", "x-webhook-signature"),
+        ] {
+            let scheme = schemes.get(scheme).unwrap();
+            let name = HeaderName::from_static(name);
+            assert!(scheme.signature_headers.contains(&name), "{name}");
+            assert!(scheme.writes(&name));
+            assert!(!scheme.writes(&HeaderName::from_static("x-shop")));
+        }
+    }
+}

@@ -66,7 +66,7 @@ pub struct AttemptRecord {
     pub next: Next,
     /// The answer's status.
     pub status: Option<u16>,
-    /// The address that was dialled.
+    /// The address that answered.
     pub address: Option<IpAddr>,
     /// Whether that address is one that only an allow-list entry opens.
     pub was_allow_listed: bool,
@@ -96,7 +96,7 @@ pub struct Attempt {
     pub class: AttemptClass,
     /// The answer's status.
     pub status: Option<u16>,
-    /// The address that was dialled.
+    /// The address that answered.
     pub address: Option<IpAddr>,
     /// Whether that address is one that only an allow-list entry opens.
     pub was_allow_listed: bool,

@@ -13,8 +13,9 @@ pub struct EndpointId([u8; 16]);
 
 /// An endpoint that a tenant registered.
 ///
-/// The store compares and sets it as a whole, by `version`.
-#[derive(Debug, Clone)]
+/// The store compares and sets it as a whole, by `version`. `Debug` shows neither URL nor headers: they
+/// are often secrets.
+#[derive(Clone)]
 #[non_exhaustive]
 pub struct Endpoint {
     /// Its id.
@@ -241,6 +242,22 @@ impl EndpointState {
             "paused" => Self::Paused,
             _ => return None,
         })
+    }
+}
+
+impl fmt::Debug for Endpoint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Endpoint")
+            .field("id", &self.id)
+            .field("version", &self.version)
+            .field("tenant", &self.tenant)
+            .field("filter", &self.filter)
+            .field("scheme", &self.scheme)
+            .field("state", &self.state)
+            .field("limits", &self.limits)
+            .field("is_ordered", &self.is_ordered)
+            .field("secrets", &self.secrets)
+            .finish_non_exhaustive()
     }
 }
 

@@ -22,6 +22,7 @@ pub(super) async fn take(conn: &mut PgConnection, want: &Take) -> Result<Taken, 
         .bind(millis(longest))
         .bind(millis(want.longest_pause.saturating_add(CLOCK_MARGIN)))
         .bind(i64::from(want.max_abandoned.min(want.max)))
+        .bind(i64::from(want.suspect_from))
         .fetch_all(conn)
         .await?;
     let found = rows.len();
@@ -148,8 +149,19 @@ fn columns(leases: &[Lease]) -> (Vec<Uuid>, Vec<i64>) {
 /// An event with an order key waits for those before it and for the one that runs. An abandoned one
 /// is the one that runs: it is passed by nobody and waits for nobody. `offset 0` makes each look one
 /// search of an index, and the states as they are said leave it the right one.
+///
+/// Of suspects one is taken, and none while another is leased. Whether one is, is asked once and only if a
+/// suspect was abandoned.
 const TAKE: &str = "
-with waiting as materialized (
+with running_suspect as materialized (
+    select not exists (
+        select from webhook.inbox
+        where state = 'processing' and crashes >= $9
+          and due_at > (select pg_catalog.clock_timestamp())
+          and due_at <= (select pg_catalog.clock_timestamp()) + $6::bigint * interval '1 millisecond'
+    ) as is_none
+),
+waiting as materialized (
     select id, due_at
     from webhook.inbox
     where endpoint = $1 and state = 'pending'
@@ -188,27 +200,35 @@ put_off as materialized (
     for update skip locked
 ),
 abandoned as materialized (
-    select id, due_at
+    select id, due_at, crashes >= $9 and crashes < $4 as is_suspect
     from webhook.inbox
     where endpoint = $1 and state = 'processing'
       and ($2::text[] is null or event_type = any($2))
       and due_at <= (select pg_catalog.clock_timestamp())
+      and (crashes < $9 or crashes >= $4 or (select is_none from running_suspect))
     order by due_at
     limit $8
     for update skip locked
 ),
 unending as materialized (
-    select id, 'epoch'::timestamptz as due_at
+    select id, 'epoch'::timestamptz as due_at, crashes >= $9 and crashes < $4 as is_suspect
     from webhook.inbox
     where endpoint = $1 and state = 'processing'
       and ($2::text[] is null or event_type = any($2))
       and due_at > (select pg_catalog.clock_timestamp()) + $6::bigint * interval '1 millisecond'
+      and (crashes < $9 or crashes >= $4 or (select is_none from running_suspect))
     order by inbox.due_at
     limit $8
     for update skip locked
 ),
 gone as (
-    select * from unending union all select * from abandoned order by due_at limit $8
+    select id, due_at
+    from (
+        select *, pg_catalog.row_number() over (partition by is_suspect order by due_at) as place
+        from (select * from unending union all select * from abandoned) as either
+    ) as each
+    where place = 1 or not is_suspect
+    order by due_at limit $8
 ),
 due as materialized (
     select * from waiting union all select * from put_off union all select * from gone

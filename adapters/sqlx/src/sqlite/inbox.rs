@@ -27,6 +27,8 @@ pub(super) async fn due(
         .bind(millis(longest))
         .bind(millis(want.longest_pause.saturating_add(CLOCK_MARGIN)))
         .bind(i64::from(want.max_abandoned.min(want.max)))
+        .bind(i64::from(want.suspect_from))
+        .bind(i64::from(want.max_crashes))
         .fetch_all(conn)
         .await
 }
@@ -184,6 +186,9 @@ const DRAW: &str = "update webhook_fencing_token set value = value + ?1 returnin
 /// An event with an order key waits for those before it and for the one that runs. An abandoned one
 /// is the one that runs: it is passed by nobody and waits for nobody. The states are said as the
 /// partial indexes say them: only so SQLite uses them.
+///
+/// Of suspects one is taken, and none while another is leased. Whether one is, is asked once and only if a
+/// suspect was abandoned.
 const DUE: &str = concat!(
     "
 select id, has_crashed from (
@@ -221,17 +226,29 @@ select id, has_crashed from (
                   and before.state in ('pending', 'processing')))
         order by webhook_inbox.due_at limit ?3)
     union all
-    select * from (
+    select id, due_at, seq, has_crashed from (
+        select *, row_number() over (partition by is_suspect order by due_at, seq) as place from (
         select id, case when due_at > ",
     now!(),
-    " then 0 else due_at end as due_at, seq, 1 as has_crashed from webhook_inbox
+    " then 0 else due_at end as due_at, seq, 1 as has_crashed,
+            crashes >= ?7 and crashes < ?8 as is_suspect
+        from webhook_inbox
         where endpoint = ?1 and state = 'processing' and (due_at <= ",
     now!(),
     " or due_at > ",
     now!(),
     " + ?4)
           and (?2 is null or event_type in (select value from json_each(?2)))
-        order by webhook_inbox.due_at limit ?6)
+          and (crashes < ?7 or crashes >= ?8 or not exists (
+                select 1 from webhook_inbox as running
+                where running.state = 'processing' and running.crashes >= ?7
+                  and running.due_at > ",
+    now!(),
+    " and running.due_at <= ",
+    now!(),
+    " + ?4))
+        order by webhook_inbox.due_at limit ?6))
+    where place = 1 or not is_suspect
 )
 order by due_at, seq limit ?3"
 );

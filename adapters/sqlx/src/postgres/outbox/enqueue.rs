@@ -13,18 +13,7 @@ pub(super) async fn enqueue(
     let failed = |error| EnqueueError::Store(ledger_error(error));
     let digest = event.digest();
     for _ in 0..TRIES {
-        let stored = sqlx::query(ENQUEUE)
-            .bind(event.id().as_str())
-            .bind(event.tenant())
-            .bind(event.event_type())
-            .bind(event.idempotency())
-            .bind(&digest[..])
-            .bind(event.order())
-            .bind(&event.payload()[..])
-            .execute(&mut *conn)
-            .await
-            .map_err(failed)?;
-        if stored.rows_affected() == 1 {
+        if insert(conn, event).await.map_err(failed)? {
             return Ok(Enqueued::New(event.id().clone()));
         }
         let first: Option<(String, Vec<u8>)> = sqlx::query_as(FIRST)
@@ -44,6 +33,21 @@ pub(super) async fn enqueue(
         }
     }
     Err(EnqueueError::Store(contention(StoreFault::Unsettled)))
+}
+
+/// Whether its idempotency key, if it has one, was free.
+pub(super) async fn insert(conn: &mut PgConnection, event: &Event) -> Result<bool, sqlx::Error> {
+    let stored = sqlx::query(ENQUEUE)
+        .bind(event.id().as_str())
+        .bind(event.tenant())
+        .bind(event.event_type())
+        .bind(event.idempotency())
+        .bind(&event.digest()[..])
+        .bind(event.order())
+        .bind(&event.payload()[..])
+        .execute(conn)
+        .await?;
+    Ok(stored.rows_affected() == 1)
 }
 
 const TRIES: u32 = 3;

@@ -97,8 +97,8 @@ pub(super) async fn resend_as_new(
 const FIND: &str = "
 select delivery.id, delivery.endpoint, event.tenant, event.id as event_id, event.event_type,
     delivery.state, delivery.attempts, delivery.last_class, delivery.last_status,
-    extract(epoch from event.enqueued_at)::bigint as enqueued_at,
-    extract(epoch from coalesce(delivery.settled_at, delivery.due_at))::bigint as at
+    pg_catalog.floor(extract(epoch from event.enqueued_at))::bigint as enqueued_at,
+    pg_catalog.floor(extract(epoch from coalesce(delivery.settled_at, delivery.due_at)))::bigint as at
 from webhook.outbox_delivery as delivery
 join webhook.outbox_event as event on event.seq = delivery.event
 where true";

@@ -138,8 +138,7 @@ async fn fare(
         .await?;
         for change in changes {
             if let Some(event) = notice(&row.tenant, id, change)? {
-                let told = enqueue::enqueue(conn, &event).await;
-                told.map_err(|error| sqlx::Error::Decode(Box::new(error)))?;
+                enqueue::insert(conn, &event).await?;
             }
             all.push((id, change));
         }

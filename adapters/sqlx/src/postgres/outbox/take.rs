@@ -107,7 +107,8 @@ pub(super) async fn hand_back(
 }
 
 /// From one endpoint that has a delivery waiting to the next, each by one search of an index: a
-/// million that wait for one endpoint cost as much as one.
+/// million that wait for one endpoint cost as much as one. `offset 0` keeps them in this order, which a
+/// join of another kind would lose.
 const READY: &str = "
 with recursive waiting (id) as (
     (select endpoint from webhook.outbox_delivery
@@ -117,16 +118,22 @@ with recursive waiting (id) as (
             where state = 'pending' and endpoint > waiting.id order by endpoint limit 1)
     from waiting where waiting.id is not null
 )
-select endpoint.id, tenant, in_flight, per_second, failures, slow, is_proven, failing_since, open_until,
-    is_noticed
+select endpoint.*
 from waiting
-join webhook.outbox_endpoint as endpoint using (id)
-where endpoint.state = 'enabled'
-  and (open_until is null or open_until <= (extract(epoch from pg_catalog.clock_timestamp()) * 1000)::bigint)
-  and exists (
-    select from webhook.outbox_delivery
-    where endpoint = waiting.id and state = 'pending'
-      and due_at <= (select pg_catalog.clock_timestamp()))
+cross join lateral (
+    select id, tenant, in_flight, per_second, failures, slow, is_proven, failing_since, open_until,
+        is_noticed
+    from webhook.outbox_endpoint
+    where id = waiting.id and state = 'enabled'
+      and (open_until is null
+        or open_until <= (extract(epoch from pg_catalog.clock_timestamp()) * 1000)::bigint)
+      and exists (
+        select from webhook.outbox_delivery
+        where endpoint = waiting.id and state = 'pending'
+          and due_at <= (select pg_catalog.clock_timestamp())
+        offset 0)
+    offset 0
+) as endpoint
 limit $2";
 
 /// Whoever holds an endpoint's row alone counts what is under way there. Others are passed over, not

@@ -131,8 +131,7 @@ async fn fare(
     }
     for change in &changes {
         if let Some(event) = notice(&row.tenant, endpoint, *change)? {
-            let told = enqueue::enqueue(conn, &event).await;
-            told.map_err(|error| sqlx::Error::Decode(Box::new(error)))?;
+            enqueue::insert(conn, &event).await?;
         }
     }
     Ok(changes)

@@ -44,6 +44,7 @@ async fn an_endpoint_is_read_as_it_was_put<S: WithOutbox>(store: Arc<S>) {
     let (read, health) = outbox.endpoint(new.id).await.unwrap().unwrap();
     new.version = 1;
     assert_eq!(format!("{read:?}"), format!("{new:?}"));
+    assert_eq!((&read.url, &read.headers), (&new.url, &new.headers));
     assert_eq!(read.secrets, new.secrets);
     assert_eq!(health, webhook_core::outbox::Health::default());
     assert!(
