@@ -102,6 +102,22 @@ pub enum KeyringError {
     TooMany,
 }
 
+impl KeyringError {
+    /// The key it is about, counted from 1; none where it is about the keyring as a whole.
+    pub fn key(&self) -> Option<usize> {
+        match *self {
+            Self::Blank(key)
+            | Self::Encoding(key)
+            | Self::DuplicateId(key)
+            | Self::DuplicateSecret(key)
+            | Self::Id(key)
+            | Self::Malformed(key)
+            | Self::Short(key) => Some(key),
+            Self::NoActive | Self::Empty | Self::TooMany => None,
+        }
+    }
+}
+
 #[derive(Clone)]
 pub(crate) struct Key {
     id: Option<Arc<str>>,

@@ -69,7 +69,7 @@ enum Cause {
     Unset,
     #[error("the variable is not UTF-8")]
     NotText,
-    #[error("the file cannot be read ({0})")]
+    #[error("cannot be read ({0})")]
     Unreadable(std::io::ErrorKind),
     #[error("a file takes too long to be read")]
     Hangs,
@@ -277,12 +277,18 @@ impl Keys {
 impl Listing {
     /// Read every setting anew.
     fn read(&self, format: SecretFormat) -> Result<Keyring, KeysError> {
-        let mut configs = Vec::new();
+        let (mut configs, mut settings) = (Vec::new(), Vec::new());
         for part in &self.parts {
-            part.read(configs.is_empty(), &mut configs)?;
+            for found in part.read(configs.is_empty())? {
+                configs.push(found.key);
+                settings.push(found.setting);
+            }
         }
-        let ring = Keyring::build(format, configs)
-            .map_err(|error| Cause::from(error).at(self.to_string()))?;
+        let ring = Keyring::build(format, configs).map_err(|error| {
+            let index = error.key().and_then(|number| number.checked_sub(1));
+            let setting = index.and_then(|index| settings.into_iter().nth(index));
+            Cause::from(error).at(setting.unwrap_or_else(|| self.to_string()))
+        })?;
         Ok(match &self.tenant {
             Some(tenant) => ring.principal(tenant.clone()),
             None => ring,

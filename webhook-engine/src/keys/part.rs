@@ -31,6 +31,12 @@ pub(super) enum Part {
     Literal(KeyConfig),
 }
 
+/// One key as read, and the setting to name if it cannot be used.
+pub(super) struct Found {
+    pub(super) key: KeyConfig,
+    pub(super) setting: String,
+}
+
 /// What a variable holds.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Form {
@@ -81,9 +87,9 @@ impl Part {
     }
 
     /// Read it. Only what comes `first` may be active in a list.
-    pub(super) fn read(&self, first: bool, into: &mut Vec<KeyConfig>) -> Result<(), KeysError> {
-        match self {
-            Self::Literal(key) => into.push(key.clone()),
+    pub(super) fn read(&self, first: bool) -> Result<Vec<Found>, KeysError> {
+        let keys = match self {
+            Self::Literal(key) => vec![key.clone()],
             Self::File { path, id, retiring } => {
                 let secret = read(path).map_err(|cause| cause.at(self.to_string()))?;
                 let key = KeyConfig::new(Secret::new(trimmed(&secret)));
@@ -91,14 +97,19 @@ impl Part {
                     Some(id) => key.id(id.clone()),
                     None => key,
                 };
-                into.push(role(key, !retiring));
+                vec![role(key, !retiring)]
             }
-            Self::Directory { path, retiring } => directory(path, first && !retiring, into)?,
+            // Each of its files is a setting of its own.
+            Self::Directory { path, retiring } => return directory(path, first && !retiring),
             Self::Env { var, form } => {
-                env(var, *form, first, into).map_err(|cause| cause.at(self.to_string()))?;
+                env(var, *form, first).map_err(|cause| cause.at(self.to_string()))?
             }
-        }
-        Ok(())
+        };
+        let found = |key| Found {
+            key,
+            setting: self.to_string(),
+        };
+        Ok(keys.into_iter().map(found).collect())
     }
 }
 
@@ -113,33 +124,35 @@ impl fmt::Display for Part {
     }
 }
 
-fn env(var: &str, form: Form, first: bool, into: &mut Vec<KeyConfig>) -> Result<(), Cause> {
+fn env(var: &str, form: Form, first: bool) -> Result<Vec<KeyConfig>, Cause> {
     let text = Zeroizing::new(std::env::var(var).map_err(|error| match error {
         std::env::VarError::NotPresent => Cause::Unset,
         std::env::VarError::NotUnicode(_) => Cause::NotText,
     })?);
+    let mut keys = Vec::new();
     match form {
-        Form::One { retiring } => into.push(role(KeyConfig::new(&**text), !retiring)),
+        Form::One { retiring } => keys.push(role(KeyConfig::new(&**text), !retiring)),
         Form::List => {
             for (index, secret) in text.split(',').enumerate() {
-                into.push(role(KeyConfig::new(secret), first && index == 0));
+                keys.push(role(KeyConfig::new(secret), first && index == 0));
             }
         }
         Form::Named => {
             for (index, element) in text.split(',').enumerate() {
                 let position = index.saturating_add(1);
                 let (id, secret) = element.split_once('=').ok_or(Cause::Unnamed(position))?;
-                into.push(role(KeyConfig::new(secret).id(id), first && index == 0));
+                keys.push(role(KeyConfig::new(secret).id(id), first && index == 0));
             }
         }
     }
-    Ok(())
+    Ok(keys)
 }
 
 // Input: a directory with `2025-06`, `2025-06.retire_at`, `2025-07`, `..data`
 // Output: `2025-07`, then `2025-06`, retiring
-fn directory(path: &Path, first: bool, into: &mut Vec<KeyConfig>) -> Result<(), KeysError> {
-    let fault = |at: &Path, cause: Cause| cause.at(format!("file {}", at.display()));
+fn directory(path: &Path, first: bool) -> Result<Vec<Found>, KeysError> {
+    let setting = |at: &Path| format!("file {}", at.display());
+    let fault = |at: &Path, cause: Cause| cause.at(setting(at));
     let (mut secrets, mut ends) = (BTreeMap::new(), BTreeMap::new());
     for name in names(path).map_err(|cause| cause.at(format!("directory {}", path.display())))? {
         let file = path.join(&name);
@@ -163,18 +176,21 @@ fn directory(path: &Path, first: bool, into: &mut Vec<KeyConfig>) -> Result<(), 
     let mut keys = Vec::new();
     for (id, secret) in secrets {
         let key = KeyConfig::new(Secret::new(trimmed(&secret))).id(id.clone());
+        let found = |key| Found {
+            key,
+            setting: setting(&path.join(&id)),
+        };
         match ends.remove(&id) {
-            Some((end, _)) => keys.push(key.retire_at(end)),
+            Some((end, _)) => keys.push(found(key.retire_at(end))),
             // A keyring begins with the active one.
-            None if active.as_ref() == Some(&id) => keys.insert(0, key),
-            None => keys.push(key.retiring()),
+            None if active.as_ref() == Some(&id) => keys.insert(0, found(key)),
+            None => keys.push(found(key.retiring())),
         }
     }
     if let Some((_, file)) = ends.into_values().next() {
         return Err(fault(&file, Cause::NoSuchKey));
     }
-    into.extend(keys);
-    Ok(())
+    Ok(keys)
 }
 
 /// What a directory shows, in no order.
@@ -331,8 +347,14 @@ mod tests {
         assert!(read().unwrap_err().contains("no key is active"));
         dir.remove("a.retire_at");
         dir.write("a~", "fedcba9876543210");
-        assert!(read().unwrap_err().contains("id of key"));
+        let told = read().unwrap_err();
+        let file = format!("file {}: id of key", dir.path("a~").display());
+        assert!(told.starts_with(&file), "{told}");
         dir.remove("a~");
+        dir.write("b", "short");
+        let told = read().unwrap_err();
+        let file = format!("file {}: key 1 is shorter", dir.path("b").display());
+        assert!(told.starts_with(&file), "{told}");
         for more in ["b", "c", "d", "e"] {
             dir.write(more, &format!("0123456789abcde{more}-2"));
         }
