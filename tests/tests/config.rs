@@ -196,6 +196,18 @@ fn names_paths_and_bounds() {
             "does not begin with `/`",
         ),
         (
+            fault(|b| b.endpoint(stripe("/{tenant}", good))),
+            "`{tenant}` chooses among the keys of a `Keys::source`",
+        ),
+        (
+            fault(|b| b.endpoint(stripe("/{shop}", good))),
+            "path `/{shop}`: the only parameter is `{tenant}`, once",
+        ),
+        (
+            fault(|b| b.endpoint(stripe("/{tenant}/{tenant}", good))),
+            "the only parameter is `{tenant}`, once",
+        ),
+        (
             fault(|b| b.endpoint(stripe("/s", good).named("Über"))),
             "a name is 1 to 64",
         ),

@@ -55,7 +55,7 @@ struct Settings {
 impl<P: Provider, C: Send + 'static> Endpoint<P, C> {
     /// An endpoint at `path`, named after its provider unless [`Endpoint::named`] says otherwise.
     ///
-    /// `path` may hold one parameter, `{tenant}`, for a [`Keys::source`].
+    /// `path` may hold one parameter, `{tenant}`, for a [`Keys::source`]; any other is a fault in `build()`.
     pub fn at(path: impl Into<String>, provider: P, keys: Keys) -> Self {
         Self {
             path: path.into(),
@@ -265,9 +265,6 @@ impl<P: Provider, C: Send + 'static> Endpoint<P, C> {
                 "a name is 1 to 64 of a-z, 0-9, `_` and `-`".to_owned(),
             ));
         }
-        if !path.starts_with('/') {
-            return Err(fault(format!("path `{path}` does not begin with `/`")));
-        }
         let handlers = Handlers::of(handlers, &spec, settings.repeats, data).map_err(&fault)?;
         if settings.ordered_by.is_some() && handlers.any_inline() {
             return Err(fault(
@@ -277,12 +274,8 @@ impl<P: Provider, C: Send + 'static> Endpoint<P, C> {
         let keys = keys
             .load(&name, spec.secret())
             .map_err(|error| fault(error.to_string()))?;
-        if matches!(&keys, KeyStore::Source(lookup) if lookup.reads_header())
-            && path.contains("{tenant}")
-        {
-            return Err(fault(
-                "the path and a header both name the tenant: leave one out".to_owned(),
-            ));
+        if let Some(what) = path_fault(&path, &keys) {
+            return Err(fault(what));
         }
         let lease = settings.lease.unwrap_or(Duration::from_secs(30));
         let max_transaction = settings
@@ -365,3 +358,29 @@ fn is_name(name: &str) -> bool {
             .bytes()
             .all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'_' | b'-'))
 }
+
+/// What is wrong with `path` for an endpoint with `keys`.
+fn path_fault(path: &str, keys: &KeyStore) -> Option<String> {
+    let names_tenant = path.contains(TENANT);
+    if !path.starts_with('/') {
+        return Some(format!("path `{path}` does not begin with `/`"));
+    }
+    if path.replacen(TENANT, "", 1).contains(['{', '}']) {
+        return Some(format!(
+            "path `{path}`: the only parameter is `{TENANT}`, once"
+        ));
+    }
+    let what = match keys {
+        KeyStore::Source(lookup) if names_tenant && lookup.reads_header() => {
+            "the path and a header both name the tenant: leave one out"
+        }
+        KeyStore::Listed(_) if names_tenant => {
+            "`{tenant}` chooses among the keys of a `Keys::source`: these have no tenants"
+        }
+        _ => return None,
+    };
+    Some(what.to_owned())
+}
+
+/// Stands in a path for the tenant's name.
+const TENANT: &str = "{tenant}";
