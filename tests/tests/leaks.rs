@@ -97,6 +97,10 @@ fn f14_no_secret_signature_body_or_error_text_comes_out() {
     assert!(metrics.contains("webhook_attempts_total"));
     // Why, and by how much, for whoever has to find a drifted clock.
     assert!(logs.contains("signed 900 seconds before our clock"));
+    let told = |line: &str| {
+        line.contains("reason=signature does not match") && line.ends_with("delivery refused")
+    };
+    assert!(logs.lines().any(told), "no refusal at level DEBUG");
     assert!(metrics.contains("webhook_skew_seconds"));
     assert!(logs.contains("event_id=\"leak\"") && logs.contains("key_id=\"k1\""));
 }

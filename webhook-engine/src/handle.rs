@@ -84,6 +84,10 @@ impl<L: Ledger> EndpointHandle<L> {
             span.record("reason", tracing::field::display(rejection));
             self.0.built().meters.outside_window(rejection);
         }
+        if reception.response.status >= 400 {
+            // The span says why. Not louder: anybody can be refused.
+            tracing::debug!("delivery refused");
+        }
         let meters = &self.0.built().meters;
         meters.delivery(reception.outcome, began.elapsed());
     }
