@@ -100,7 +100,8 @@ pub trait Ledger: Clone + fmt::Debug + Send + Sync + 'static {
     /// Lease due events, and those whose lease has run out.
     ///
     /// A lease that ran out counts as a crash; an event with more than `max_crashes` of them becomes
-    /// dead instead.
+    /// dead instead. One that ran out for an event with `suspect_from` of them or more is taken by itself, and only
+    /// while no other such event is leased.
     ///
     /// # Errors
     ///

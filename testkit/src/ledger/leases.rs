@@ -194,6 +194,52 @@ pub async fn f2_abandoned_events_are_taken_few_at_a_time<S: Store>(store: Arc<S>
     assert_eq!(rest.len(), 2);
 }
 
+pub async fn f2_no_two_suspects_run_at_once<S: Store>(store: Arc<S>) {
+    let ledger = prepared(&*store).await;
+    let want = || want().max_crashes(20);
+    let claims = ["1", "2", "3"].map(|id| Post::new(id).strict());
+    ledger.claim(claims.to_vec()).await.unwrap();
+    for _ in 0..=3 {
+        assert_eq!(ledger.take(want()).await.unwrap().events.len(), 3);
+        lapse(&*store).await;
+    }
+    // One of them kills its worker. It takes down nobody else who crashed so often.
+    let suspect = || async {
+        let mut events = ledger.take(want()).await.unwrap().events;
+        assert_eq!(events.len(), 1);
+        events.remove(0)
+    };
+    let first = suspect().await;
+    assert_eq!(first.crashes, 4);
+    assert!(ledger.take(want()).await.unwrap().events.is_empty());
+    // Others go on.
+    let fresh = Post::new("4").strict();
+    assert_eq!(claim(&ledger, fresh).await, Claim::Stored);
+    assert_eq!(suspect().await.event.id.as_str(), "4");
+    // Its lease ran out: the others first, one after the other.
+    lapse(&*store).await;
+    let lapsed = ledger.take(want()).await.unwrap().events;
+    assert_eq!(lapsed.len(), 2);
+    let [second] = &*lapsed
+        .iter()
+        .filter(|leased| leased.crashes == 4)
+        .collect::<Vec<_>>()
+    else {
+        panic!("one suspect, and the fourth");
+    };
+    assert_ne!(second.event.id, first.event.id);
+    done(&ledger, second.lease).await;
+    let third = suspect().await;
+    assert_ne!(third.event.id, first.event.id);
+    done(&ledger, third.lease).await;
+    let again = suspect().await;
+    assert_eq!((&again.event.id, again.crashes), (&first.event.id, 5));
+    // A bound below that of suspects is kept as it is.
+    lapse(&*store).await;
+    let taken = ledger.take(want().max_crashes(3)).await.unwrap();
+    assert_eq!(taken.buried, 1);
+}
+
 pub async fn f2_a_hand_back_counts_nothing<S: Store>(store: Arc<S>) {
     let ledger = prepared(&*store).await;
     let mut lease = leased(&ledger, Post::new("1").strict()).await;

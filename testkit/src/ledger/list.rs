@@ -91,6 +91,7 @@ macro_rules! __ledger_cases {
                 a_lost_lease_is_not_renewed
                 f2_crashes_are_counted_and_buried
                 f2_abandoned_events_are_taken_few_at_a_time
+                f2_no_two_suspects_run_at_once
                 f2_a_hand_back_counts_nothing
                 failures_are_counted_apart
                 a_retry_waits_for_its_time

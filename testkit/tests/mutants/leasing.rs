@@ -67,6 +67,8 @@ wants! {
     IgnoresTheBound: |want| want.max = 1000;
     /// Tries what crashes for ever.
     NeverBuries: |want| want.max_crashes = u32::MAX;
+    /// Lets one that kills its workers take others to the grave.
+    SuspectsNobody: |want| want.suspect_from = u32::MAX;
     /// Takes what its worker cannot run.
     TakesAnyType: |want| want.event_types = EventTypes::All;
     /// Waits for a clock that was set back to come where it was.
@@ -287,6 +289,8 @@ pub(crate) mod caught {
             "transactions::a3_a_raw_rollback_is_an_escape"
             "transactions::a3_a_replaced_transaction_is_an_escape"
             "transactions::a3_a_failed_handler_that_committed_has_escaped"
+        SuspectsNobody:
+            "leases::f2_no_two_suspects_run_at_once"
         TakesAnyType:
             "leases::f3_other_types_and_endpoints_are_left_alone"
         TakesTheLeased:

@@ -98,6 +98,10 @@ pub struct Take {
     pub lease: Duration,
     /// Crashes after which an event is dead. Default: 20.
     pub max_crashes: u32,
+    /// Crashes from which on an event is a suspect: no two of them are leased at the same time, of whatever
+    /// endpoints, or those that were taken beside the one that kills its workers would be buried with it.
+    /// Default: 3.
+    pub suspect_from: u32,
     /// Longest pause between two attempts of an event. One that would wait for longer was put off by
     /// a clock that has been set back since: it is due. Default: 1 hour.
     pub longest_pause: Duration,
@@ -216,6 +220,7 @@ impl Take {
             max_abandoned: 1,
             lease,
             max_crashes: 20,
+            suspect_from: 3,
             longest_pause: Duration::from_hours(1),
         }
     }
@@ -239,6 +244,13 @@ impl Take {
     #[must_use]
     pub fn max_crashes(mut self, crashes: u32) -> Self {
         self.max_crashes = crashes;
+        self
+    }
+
+    /// Crashes from which on an event is taken only while no other such event is leased.
+    #[must_use]
+    pub fn suspect_from(mut self, crashes: u32) -> Self {
+        self.suspect_from = crashes;
         self
     }
 
