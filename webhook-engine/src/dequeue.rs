@@ -46,6 +46,7 @@ pub(crate) async fn dequeue<L: Ledger>(
     let places = Arc::new(Semaphore::new(at_once));
     let event_types = built.event_types();
     let stop = &shared.life.dequeuing;
+    let mut has_suspect = false;
     while !stop.is_cancelled() {
         if line.has_stalled() {
             pace.stalled();
@@ -68,7 +69,7 @@ pub(crate) async fn dequeue<L: Ledger>(
             .max_abandoned(count(suspects))
             .max_crashes(built.max_crashes)
             .longest_pause(built.backoff.longest);
-        let sent = Instant::now();
+        let (sent, suspect_from) = (Instant::now(), want.suspect_from);
         let taken = match shared.ledger.take(want).await {
             Ok(taken) => taken,
             Err(fault) => {
@@ -89,12 +90,17 @@ pub(crate) async fn dequeue<L: Ledger>(
             tokio::select! {
                 () = stop.cancelled() => {}
                 () = served.bell.notified() => {}
-                // The next of an order key may run as soon as the one before it is done.
-                () = held.freed.notified(), if built.is_ordered => {}
+                // The next of an order key, or of those that crash, may run as soon as the one before it is done.
+                () = held.freed.notified(), if built.is_ordered || has_suspect => {}
                 () = tokio::time::sleep(POLL.mul_f64(rand::random_range(0.8..1.2))) => {}
             }
+            has_suspect &= held.count() > 0;
             continue;
         }
+        has_suspect |= taken
+            .events
+            .iter()
+            .any(|leased| leased.crashes >= suspect_from);
         for leased in taken.events {
             line.join(Taken {
                 hold: held.hold(leased.lease, sent, built.lease),
@@ -130,7 +136,7 @@ async fn turn<L: Ledger>(
     let Some(Taken { leased, hold, .. }) = line.first() else {
         return;
     };
-    worker::run(&shared, &served, leased, &hold.lost, &pace, permit).await;
+    worker::run(&shared, &served, leased, &hold, &pace, permit).await;
 }
 
 /// Give back what waits in the line: nobody has begun with it.

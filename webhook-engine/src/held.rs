@@ -95,6 +95,19 @@ impl Held {
     }
 }
 
+impl Hold {
+    /// Whether it is lost, or was not renewed in time: a process that was stopped finds leases over that
+    /// nobody has told it of.
+    pub(crate) fn is_over(&self) -> bool {
+        let now = Instant::now();
+        let holding = |held: &mut HashMap<Lease, Holding>| {
+            let until = held.get(&self.lease).map(|holding| holding.until);
+            until.is_none_or(|until| until <= now)
+        };
+        self.lost.is_cancelled() || self.held.with(holding)
+    }
+}
+
 impl Drop for Hold {
     fn drop(&mut self) {
         self.held.with(|held| held.remove(&self.lease));
@@ -187,5 +200,23 @@ mod tests {
         assert_eq!(held.count(), 2);
         drop((kept, lost));
         assert_eq!(held.count(), 0);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_was_not_renewed_in_time_is_over_before_anybody_says_so() {
+        let held = Arc::new(Held::default());
+        let (a, b) = (lease(1), lease(2));
+        let (renewed, stopped) = (
+            held.hold(a, Instant::now(), LENGTH),
+            held.hold(b, Instant::now(), LENGTH),
+        );
+        tokio::time::advance(LENGTH / 2).await;
+        held.renewed(&[a], vec![a], Instant::now(), LENGTH);
+        assert!(!renewed.is_over() && !stopped.is_over());
+        tokio::time::advance(LENGTH / 2).await;
+        assert!(!renewed.is_over());
+        assert!(stopped.is_over() && !stopped.lost.is_cancelled());
+        held.renewed(&[a], Vec::new(), Instant::now(), LENGTH);
+        assert!(renewed.is_over());
     }
 }

@@ -4,14 +4,13 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use tokio::sync::OwnedSemaphorePermit;
-use tokio_util::sync::CancellationToken;
 use webhook_core::ledger::{Completion, Failure, Lease, Leased, Ledger, Next, TRANSACTION_ESCAPED};
 use webhook_core::{Disposition, Reply, fault_point};
 
 use crate::attempt::{Ended, Lender, Settled, bind};
 use crate::built::{Built, Erased};
 use crate::dequeue::dequeue;
-use crate::held::{Held, heartbeat};
+use crate::held::{Held, Hold, heartbeat};
 use crate::pace::Pace;
 use crate::shared::{Served, Shared};
 use crate::{pruner, telemetry};
@@ -70,7 +69,7 @@ pub(crate) async fn run<L: Ledger>(
     shared: &Shared<L>,
     served: &Served<L::Conn>,
     leased: Leased,
-    lost: &CancellationToken,
+    hold: &Hold,
     pace: &Pace,
     permit: OwnedSemaphorePermit,
 ) {
@@ -81,12 +80,20 @@ pub(crate) async fn run<L: Ledger>(
         // `take` asked only for types that have one.
         return hand_back(shared, built, lease).await;
     };
+    if hold.is_over() {
+        // It waited for its place for too long: somebody else may run it.
+        tracing::warn!(endpoint = %built.name, handler = handler.spec().name, "lease lost");
+        let label = Settled::LeaseLost.label();
+        return built
+            .meters
+            .attempt(handler.spec().name, label, Duration::ZERO);
+    }
     let (began, bytes) = (Instant::now(), leased.event.payload.len());
     let (claimed, canonical) = bind(shared, built, handler, leased);
     let mut lender = Lender::new(shared, lease, built.worker_limits());
     let stop = async {
         tokio::select! {
-            () = lost.cancelled() => {}
+            () = hold.lost.cancelled() => {}
             () = shared.life.handling.cancelled() => {}
         }
     };
@@ -116,7 +123,7 @@ pub(crate) async fn run<L: Ledger>(
         lease,
         tries,
         settled,
-        lost.is_cancelled(),
+        hold.lost.is_cancelled(),
     )
     .await;
 }
