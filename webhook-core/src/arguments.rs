@@ -64,7 +64,9 @@ pub struct Event<T>(T);
 #[derive(Debug, Clone)]
 pub struct RawEvent(Bytes);
 
-/// A shared value given to the builder.
+/// A shared value given to the builder with `.data(value)`. Dereferences to it.
+///
+/// A handler's own: `actix_web::web::Data` is another type, which handlers do not take.
 #[derive(Debug)]
 pub struct Data<T>(Arc<T>);
 

@@ -4,7 +4,7 @@
 //! use webhook_stripe::payloads::{Invoice, InvoiceStatus};
 //!
 //! // #[webhook(provider = Stripe, event = "invoice.paid")]
-//! // async fn on_invoice_paid(invoice: Event<Invoice>, ..) -> HandlerResult
+//! // async fn on_invoice_paid(invoice: Event<Invoice>, ..) -> Result<(), HandlerError>
 //! # fn main() -> Result<(), serde_json::Error> {
 //! let invoice: Invoice = serde_json::from_str(r#"{
 //!     "id": "in_1", "livemode": true, "created": 1750000000, "currency": "eur", "customer": "cus_1", "status": "paid",
