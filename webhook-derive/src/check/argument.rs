@@ -20,6 +20,7 @@ pub(super) fn takeable(argument: &PatType, sig: &Signature, faults: &mut Faults)
     let ty = bare(&argument.ty);
     let fault = concrete(ty, &sig.ident)
         .or_else(|| comes_after_the_claim(ty))
+        .or_else(|| shared_elsewhere(ty))
         .or_else(|| does_not_commit(ty))
         .or_else(|| tx_is_whole(ty))
         .or_else(|| owned_or_lent(ty));
@@ -52,6 +53,20 @@ fn comes_after_the_claim(ty: &Type) -> Option<String> {
             "`{name}` is there before the delivery is verified and claimed: take `Event<T>`, \
              `RawEvent` or `Delivery`"
         )
+    })
+}
+
+/// The web framework's `Data`, where its path tells it from ours.
+fn shared_elsewhere(ty: &Type) -> Option<String> {
+    let Type::Path(path) = referent(ty) else {
+        return None;
+    };
+    let mut names = path.path.segments.iter().rev().map(|name| &name.ident);
+    let is_theirs = names.next()? == "Data" && names.next().is_some_and(|module| module == "web");
+    is_theirs.then(|| {
+        "handlers are given values by the builder: call `.data(..)` on it, and take \
+         `webhook_actix::Data<T>`"
+            .to_owned()
     })
 }
 
