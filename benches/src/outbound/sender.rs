@@ -106,7 +106,8 @@ impl Sender {
                 .await
                 .expect("a connection");
             let began = Instant::now();
-            let mut ticks = tokio::time::interval(Duration::from_secs(1) / per_second);
+            let between = Duration::from_secs_f64(f64::from(per_second).recip());
+            let mut ticks = tokio::time::interval(between);
             let mut tenant = 0usize;
             while began.elapsed() < time {
                 ticks.tick().await;
@@ -145,9 +146,9 @@ impl Sender {
             let open = self.runtime.block_on(async {
                 let sending = self.outbox.find(search(DeliveryState::Sending)).await;
                 let pending = self.outbox.find(search(DeliveryState::Pending)).await;
-                sending.expect("deliveries").len() + pending.expect("deliveries").len()
+                [sending, pending].map(|found| found.expect("deliveries").len())
             });
-            if open == 0 {
+            if open == [0, 0] {
                 return;
             }
             std::thread::sleep(Duration::from_millis(2));
