@@ -1,5 +1,6 @@
 //! Events that a process took ahead of its handlers: they run in batches, and never wait for long.
 #![allow(
+    clippy::arithmetic_side_effects,
     clippy::expect_used,
     clippy::unwrap_used,
     reason = "a test that cannot go on has failed"

@@ -69,7 +69,7 @@ fn serve<S: Store>(
             actix_web::rt::System::new().block_on(async move {
                 let webhooks = mount(store.ledger().await, seen);
                 run(webhooks, |address, server| {
-                    ready.send((address, server)).unwrap()
+                    ready.send((address, server)).unwrap();
                 })
                 .await;
             });

@@ -7,7 +7,7 @@ use webhook_actix::{
 };
 use webhook_sqlx::{Newer, NewerThan as _};
 use webhook_stripe::Stripe;
-use webhook_stripe::payloads::{Invoice, Snapshot, Subscription};
+use webhook_stripe::payloads::{Invoice, Snapshot, Subscription, UnixSeconds};
 
 /// The events that the endpoint takes. The handler's types are read from here.
 #[derive(Events)]
@@ -70,7 +70,7 @@ async fn change(
     .bind(subscription.customer.id())
     .bind(subscription.status.as_str())
     .bind(price.map(|price| &price.id))
-    .bind(subscription.current_period_end().map(|end| end.get()))
+    .bind(subscription.current_period_end().map(UnixSeconds::get))
     .execute(db)
     .await
     .map(drop)

@@ -42,7 +42,7 @@ pub(crate) fn main(arguments: &[String]) -> ExitCode {
     let sinks = Sinks::start(seed);
     let port = free_port();
     let receiver = Program {
-        file: "outbound",
+        file: "halves",
         called: "customer",
         arguments: vec!["receiver".to_owned(), format!("port={port}")],
     };
@@ -52,7 +52,7 @@ pub(crate) fn main(arguments: &[String]) -> ExitCode {
     let mut receiver = evidence_of(receiver, &customer, 1, "customer");
     register(&shop, port, &sinks);
     let sender = Program {
-        file: "outbound",
+        file: "halves",
         called: "shop",
         arguments: vec!["sender".to_owned(), format!("seed={seed}")],
     };
