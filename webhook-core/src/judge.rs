@@ -14,7 +14,8 @@ use crate::window::{Freshness, Window};
 pub struct Judged<'r> {
     envelope: Envelope<'r>,
     freshness: Freshness,
-    in_body: Option<BodyTimestamp>,
+    /// Boxed, as few providers have one and this is moved at every step.
+    in_body: Option<Box<BodyTimestamp>>,
     proves_key: bool,
 }
 
@@ -35,11 +36,13 @@ impl<'r> Judged<'r> {
     ) -> Result<Self, Rejection> {
         let envelope = provider.envelope(head)?;
         let spec = provider.spec();
-        let in_body = spec.body_timestamp().map(|(path, form)| BodyTimestamp {
-            path,
-            form,
-            window,
-            arrival,
+        let in_body = spec.body_timestamp().map(|(path, form)| {
+            Box::new(BodyTimestamp {
+                path,
+                form,
+                window,
+                arrival,
+            })
         });
         envelope.check(spec.is_timestamped() && in_body.is_none())?;
         let freshness = envelope
@@ -80,12 +83,11 @@ impl<'r> Judged<'r> {
             in_body,
             proves_key,
         } = self;
-        let verifier = Verifier::begin(envelope, freshness, keys, now, max_body_bytes)?;
-        let verifier = verifier.judging(in_body);
-        Ok(if proves_key {
-            verifier.proving(keys)
-        } else {
-            verifier
-        })
+        let mut verifier = Verifier::begin(envelope, freshness, keys, now, max_body_bytes)?;
+        verifier.judge_in_body(in_body);
+        if proves_key {
+            verifier.keep_provers(keys);
+        }
+        Ok(verifier)
     }
 }

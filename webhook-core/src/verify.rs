@@ -32,7 +32,7 @@ pub struct Verifier {
     body: Body,
     max_body_bytes: usize,
     freshness: Freshness,
-    in_body: Option<BodyTimestamp>,
+    in_body: Option<Box<BodyTimestamp>>,
     /// A fresh MAC for each lane, where the provider's handshake asks for a proof of the key.
     provers: Vec<Hmac<Sha256>>,
     signed_at: Option<i64>,
@@ -185,19 +185,17 @@ impl Verifier {
     }
 
     /// Judge a timestamp inside the body, once the signature holds.
-    pub(crate) fn judging(mut self, in_body: Option<BodyTimestamp>) -> Self {
+    pub(crate) fn judge_in_body(&mut self, in_body: Option<Box<BodyTimestamp>>) {
         self.in_body = in_body;
-        self
     }
 
     /// Keep what [`Verified::proof`] needs.
-    pub(crate) fn proving(mut self, keys: &Keyring) -> Self {
+    pub(crate) fn keep_provers(&mut self, keys: &Keyring) {
         let fresh = |lane: &Lane| {
             keys.by_fingerprint(lane.key.fingerprint)
                 .map(Key::hmac_sha256)
         };
         self.provers = self.lanes.iter().filter_map(fresh).collect();
-        self
     }
 
     /// Feed the next piece of the raw body.
