@@ -13,7 +13,8 @@ use webhook_core::{
     fault_point,
 };
 
-use crate::built::{Built, Erased, RunLimits};
+use crate::built::{Built, RunLimits};
+use crate::erased::Erased;
 use crate::shared::Shared;
 
 /// Opens the attempt's transaction when the handler asks for it, and keeps it for the completion.

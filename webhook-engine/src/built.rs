@@ -4,12 +4,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use webhook_core::ledger::{EventTypes, IdentityRetention, LONGEST_LEASE, TxLimits};
-use webhook_core::{
-    BoxFuture, ClaimScope, Claimed, DynProvider, Handler, HandlerError, HandlerSpec, Lend, Mode,
-    Provider, Reply, Window,
-};
+use webhook_core::{ClaimScope, DynProvider, Mode, Window};
 
 use crate::backoff::Backoff;
+use crate::erased::Erased;
 use crate::handlers::Handlers;
 use crate::keys::KeyStore;
 use crate::policy::{OnFailure, QuarantinePolicy, Unlisted};
@@ -55,18 +53,6 @@ pub(crate) struct RunLimits {
     /// From the moment its transaction is open.
     pub(crate) transaction: Duration,
 }
-
-/// A handler without its provider type.
-pub(crate) trait Erased<C>: Send + Sync {
-    fn spec(&self) -> &'static HandlerSpec;
-    fn call<'a>(
-        &'a self,
-        claimed: &'a Claimed,
-        db: &'a mut dyn Lend<C>,
-    ) -> BoxFuture<'a, Result<Reply, HandlerError>>;
-}
-
-pub(crate) struct Erase<P, C>(pub(crate) Arc<dyn Handler<P, C>>);
 
 impl<C> Built<C> {
     /// The handler of an event type, if one takes it.
@@ -128,19 +114,5 @@ impl<C> Built<C> {
             return Err("a body cap of zero");
         }
         Ok(())
-    }
-}
-
-impl<P: Provider, C: Send + 'static> Erased<C> for Erase<P, C> {
-    fn spec(&self) -> &'static HandlerSpec {
-        self.0.spec()
-    }
-
-    fn call<'a>(
-        &'a self,
-        claimed: &'a Claimed,
-        db: &'a mut dyn Lend<C>,
-    ) -> BoxFuture<'a, Result<Reply, HandlerError>> {
-        self.0.call(claimed, db)
     }
 }

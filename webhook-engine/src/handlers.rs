@@ -6,7 +6,7 @@ use std::sync::Arc;
 use webhook_core::ledger::EventTypes;
 use webhook_core::{DataMap, Handler, Mode, Provider, Spec};
 
-use crate::built::{Erase, Erased};
+use crate::erased::{Erase, Erased};
 use crate::policy::Repeats;
 
 /// The handlers of an endpoint: one for each type that is named, and perhaps one for all the others.

@@ -17,10 +17,10 @@ use crate::config::{ConfigError, StartError};
 use crate::endpoint::Endpoint;
 use crate::handle::EndpointHandle;
 use crate::keys::{self, KeyStore, KeysError};
+use crate::loops;
 use crate::operator::{Operator, Report};
 use crate::runtime::Runtimes;
 use crate::shared::{Evidence, Life, Served, Shared, SingleFlight, Site};
-use crate::worker;
 
 /// A handle on the engine of one ledger. Cheap to clone; all clones are one engine.
 pub struct Webhooks<L: Ledger> {
@@ -199,9 +199,9 @@ impl<L: Ledger> Webhooks<L> {
             return Err(StartError::AlreadyStarted);
         }
         for served in &shared.endpoints {
-            worker::start(shared, served);
+            loops::start(shared, served);
         }
-        worker::listen(shared);
+        loops::listen(shared);
         if let Some(runtimes) = shared.runtimes.get() {
             let keep_up = keys::keep_up(shared.clone());
             shared.life.work.spawn_on(keep_up, runtimes.control());

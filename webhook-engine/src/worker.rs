@@ -8,12 +8,12 @@ use webhook_core::ledger::{Completion, Failure, Lease, Leased, Ledger, Next, TRA
 use webhook_core::{Disposition, Reply, fault_point};
 
 use crate::attempt::{Ended, Lender, Settled, bind};
-use crate::built::{Built, Erased};
-use crate::dequeue::dequeue;
-use crate::held::{Held, Hold, heartbeat};
+use crate::built::Built;
+use crate::erased::Erased;
+use crate::held::Hold;
 use crate::pace::Pace;
 use crate::shared::{Served, Shared};
-use crate::{pruner, telemetry};
+use crate::telemetry;
 
 /// Attempts ended by contention that are repeated at once, and after which the event is dead.
 const FEW_CONTENTIONS: u32 = 10;
@@ -24,43 +24,6 @@ const MANY_CONTENTIONS: u32 = 100;
 struct Tries {
     failures: u32,
     contended: u32,
-}
-
-/// Start the endpoint's loops on the engine's control thread.
-pub(crate) fn start<L: Ledger>(shared: &Arc<Shared<L>>, served: &Arc<Served<L::Conn>>) {
-    let Some(runtimes) = shared.runtimes.get() else {
-        return;
-    };
-    let held = Arc::new(Held::default());
-    let beat = heartbeat(shared.clone(), served.clone(), held.clone());
-    let take = dequeue(shared.clone(), served.clone(), held);
-    shared.life.work.spawn_on(take, runtimes.control());
-    runtimes.control().spawn(beat);
-    let prune = pruner::prune(shared.clone(), served.clone());
-    shared.life.work.spawn_on(prune, runtimes.control());
-}
-
-/// Ring the endpoints' bells when the ledger has word from another process.
-pub(crate) fn listen<L: Ledger>(shared: &Arc<Shared<L>>) {
-    let Some(runtimes) = shared.runtimes.get() else {
-        return;
-    };
-    let shared = shared.clone();
-    runtimes.control().spawn(async move {
-        loop {
-            let endpoint = tokio::select! {
-                () = shared.life.dequeuing.cancelled() => return,
-                endpoint = shared.ledger.arrival() => endpoint,
-            };
-            let served = shared
-                .endpoints
-                .iter()
-                .find(|served| served.built.name == endpoint);
-            if let Some(served) = served {
-                served.bell.notify_one();
-            }
-        }
-    });
 }
 
 /// Run one leased event and record what became of it. Its place is free as soon as its handler has
