@@ -10,7 +10,7 @@ use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use webhook_core::ledger::LedgerError;
-use webhook_core::outbox::{Delivery, Endpoint, EndpointId, Outbox, Ready};
+use webhook_core::outbox::{Endpoint, EndpointId, Outbox, Ready, Taken};
 
 use super::places::Places;
 use super::recorder::Ended;
@@ -117,6 +117,7 @@ impl<O: Outbox> Pump<O> {
                     break;
                 }
                 let asked: Vec<EndpointId> = wants.iter().map(|want| want.endpoint).collect();
+                let sent = Instant::now();
                 let taken = parts.outbox.take(wants, parts.lease, free_bytes).await?;
                 {
                     let mut state = self.places.state();
@@ -128,7 +129,7 @@ impl<O: Outbox> Pump<O> {
                     for delivery in &taken.deliveries {
                         rates.spend(delivery.endpoint);
                     }
-                    self.begin(taken.deliveries, taken.endpoints, &page, cache);
+                    self.begin(taken, sent, &page, cache);
                     return Ok(Look::Began);
                 }
                 // What is due there waits behind a head, or others have all of its room. The places that it
@@ -142,22 +143,18 @@ impl<O: Outbox> Pump<O> {
         }
     }
 
-    fn begin(
-        &self,
-        deliveries: Vec<Delivery>,
-        endpoints: Vec<Endpoint>,
-        page: &[Ready],
-        cache: &Arc<Cache>,
-    ) {
+    /// Begin what was leased by a statement sent at `sent`.
+    fn begin(&self, taken: Taken, sent: Instant, page: &[Ready], cache: &Arc<Cache>) {
         let doubtful: HashMap<EndpointId, bool> = page
             .iter()
             .map(|ready| (ready.endpoint, ready.health.is_doubtful(&self.parts.health)))
             .collect();
-        let endpoints: HashMap<EndpointId, Arc<Endpoint>> = endpoints
+        let endpoints: HashMap<EndpointId, Arc<Endpoint>> = taken
+            .endpoints
             .into_iter()
             .map(|endpoint| (endpoint.id, Arc::new(endpoint)))
             .collect();
-        for delivery in deliveries {
+        for delivery in taken.deliveries {
             let Some(endpoint) = endpoints.get(&delivery.endpoint).cloned() else {
                 continue;
             };
@@ -170,6 +167,15 @@ impl<O: Outbox> Pump<O> {
             let (parts, cache) = (self.parts.clone(), cache.clone());
             let ended = self.ended.clone();
             self.attempts.spawn(async move {
+                if !ends_within(parts.lease, parts.client.deadline(), sent.elapsed()) {
+                    // This process stood still: somebody else may be sending it by now.
+                    let back = parts.outbox.hand_back(vec![delivery.share]).await;
+                    tracing::warn!(
+                        delivery = %delivery.share.delivery, handed_back = back.is_ok(),
+                        "a delivery was not attempted: its lease was all but over"
+                    );
+                    return;
+                }
                 let prepared = cache.prepare(&endpoint, &parts.vault, &parts.schemes);
                 let means = Means {
                     client: &parts.client,
@@ -187,7 +193,26 @@ impl<O: Outbox> Pump<O> {
     }
 }
 
+/// Whether an attempt that begins now, so long after its lease was asked for, is over before it.
+fn ends_within(lease: Duration, deadline: Duration, since: Duration) -> bool {
+    since.saturating_add(deadline) <= lease
+}
+
 /// Endpoints a look.
 const PAGE: u32 = 512;
 /// Attempts that end within it are recorded together, and their places given away together.
 const BREATH: Duration = Duration::from_millis(2);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_attempt_begins_only_if_it_ends_within_its_lease() {
+        let [deadline, lease] = [5, 15].map(Duration::from_secs);
+        for (since, may) in [(0, true), (10_000, true), (10_001, false), (60_000, false)] {
+            let since = Duration::from_millis(since);
+            assert_eq!(ends_within(lease, deadline, since), may, "{since:?}");
+        }
+    }
+}
