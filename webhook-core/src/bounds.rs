@@ -4,6 +4,10 @@
 pub const MAX_HEADER_FIELDS: usize = 64;
 /// Most bytes of header names and values together.
 pub const MAX_HEAD_BYTES: usize = 16 * 1024;
+/// Most bytes of a query that is read.
+pub const MAX_QUERY_BYTES: usize = 8 * 1024;
+/// Most parameters of a query that is read.
+pub const MAX_QUERY_PARAMETERS: usize = 32;
 /// Most candidate signatures an envelope may offer.
 pub const MAX_CANDIDATES: usize = 16;
 /// Most keys of one keyring. Every key a request may try costs one MAC over its body.
@@ -22,5 +26,7 @@ pub const MAX_EVENTS_PER_DELIVERY: usize = 1000;
 pub const QUARANTINE_BYTES: u64 = 64 * 1024 * 1024;
 /// Longest challenge that a key is proven with, in bytes.
 pub const MAX_PROOF_BYTES: usize = 256;
-/// Longest text a handshake may echo, in bytes.
+/// Longest unsigned text a handshake may echo, in bytes.
+pub const MAX_ECHO_BYTES: usize = 256;
+/// Longest signed text a handshake may echo, in bytes.
 pub const MAX_CHALLENGE_BYTES: usize = 4 * 1024;

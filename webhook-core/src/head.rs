@@ -37,6 +37,9 @@ pub enum Malformed {
     /// The header belongs to another dialect of the scheme than one beside it.
     #[error("header `{0}` is of another dialect than the others")]
     Mixed(&'static str),
+    /// The query of the target does not follow its grammar, or names a parameter twice.
+    #[error("query does not follow its grammar")]
+    Query,
     /// The header stands more than once where the grammar has one.
     #[error("header `{0}` is repeated")]
     Repeated(&'static str),

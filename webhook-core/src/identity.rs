@@ -112,6 +112,18 @@ name!(EventId, Id);
 name!(EventType, Type);
 name!(Account, Account);
 
+impl EventId {
+    /// An id of our own, another one each time, for an event that its sender neither names nor tells apart from an earlier
+    /// one of the same content. Where the content cannot repeat, its digest is the better name.
+    ///
+    /// Every delivery is then an event, a retry and a captured request among them: only for a provider that is
+    /// [`Relabelable`] and declares such types with
+    /// [`Spec::repeats_legitimately`](crate::Spec::repeats_legitimately), so that its endpoints decide aloud.
+    pub fn unnamed() -> Self {
+        Self(format!("unnamed_{}", uuid::Uuid::now_v7().simple()).into())
+    }
+}
+
 impl<T> Unsigned<T> {
     pub(crate) fn new(value: T) -> Self {
         Self(value)

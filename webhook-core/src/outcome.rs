@@ -24,6 +24,8 @@ pub enum Outcome {
     HandlerFailed,
     /// A handshake was answered.
     Handshake,
+    /// An unsigned handshake without the right word, or out of bounds.
+    HandshakeRefused,
     /// No handler takes its type.
     Ignored,
     /// Another delivery of the event is at work.
@@ -93,6 +95,7 @@ impl Outcome {
             Self::Future => "future",
             Self::HandlerFailed => "handler_failed",
             Self::Handshake => "handshake",
+            Self::HandshakeRefused => "handshake_refused",
             Self::Ignored => "ignored",
             Self::InFlight => "in_flight",
             Self::Incomplete => "incomplete",
@@ -138,6 +141,7 @@ impl Outcome {
             | Self::StaleAuthentic
             | Self::UnknownKey => Answer::Refused(401),
             Self::Incomplete | Self::InvalidEvent => Answer::Refused(400),
+            Self::HandshakeRefused => Answer::Refused(403),
             Self::TooSlow => Answer::Refused(408),
             Self::QuarantineRefused => Answer::Refused(409),
             Self::TooLarge | Self::TooLargeUnsigned => Answer::Refused(413),

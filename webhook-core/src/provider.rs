@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 
+use crate::bounds::MAX_ECHO_BYTES;
 use crate::envelope::Envelope;
 use crate::head::{Head, Malformed};
 use crate::identity::{Identities, IdentityKind, InvalidEvent};
@@ -53,6 +54,15 @@ pub trait Provider: Debug + Send + Sync + 'static {
         Ok(None)
     }
 
+    /// The answer to a GET: a challenge that comes before there is anything to sign. Asked only of a provider whose
+    /// [`Spec::answers_get`] says so; `None` is answered 403.
+    ///
+    /// Anybody can send one. It can claim and run nothing, and must say nothing but what it was sent:
+    /// [`Handshake::echo`].
+    fn greet(&self, _head: &Head<'_>) -> Option<Handshake> {
+        None
+    }
+
     /// Whether `payload` can be an event of this type, where the type is not signed.
     ///
     /// A body under a label it does not bear is quarantined without spending its claim keys.
@@ -87,6 +97,8 @@ pub trait DynProvider: Debug + Send + Sync + 'static {
     ///
     /// As there.
     fn handshake(&self, verified: &Verified<'_>) -> Result<Option<Handshake>, InvalidEvent>;
+    /// See [`Provider::greet`].
+    fn greet(&self, head: &Head<'_>) -> Option<Handshake>;
     /// See [`Provider::corroborates`].
     fn corroborates(&self, event_type: &str, payload: &[u8]) -> bool;
 }
@@ -139,6 +151,7 @@ pub struct Spec {
     volatile: &'static [&'static [&'static str]],
     kept_headers: &'static [&'static str],
     proves_key: bool,
+    answers_get: bool,
     repeating: &'static [&'static str],
     topics_share_bodies: bool,
     automatic: Redelivery,
@@ -170,6 +183,7 @@ impl Spec {
             volatile: &[],
             kept_headers: &[],
             proves_key: false,
+            answers_get: false,
             repeating: &[],
             topics_share_bodies: false,
             automatic: Redelivery::Unknown,
@@ -244,6 +258,13 @@ impl Spec {
     #[must_use]
     pub const fn asks_for_proof(mut self) -> Self {
         self.proves_key = true;
+        self
+    }
+
+    /// It sends a challenge as a GET when a URL is registered, unsigned: see [`Provider::greet`].
+    #[must_use]
+    pub const fn answers_get(mut self) -> Self {
+        self.answers_get = true;
         self
     }
 
@@ -350,6 +371,11 @@ impl Spec {
         self.proves_key
     }
 
+    /// Whether it sends a challenge as a GET.
+    pub fn is_greeted(&self) -> bool {
+        self.answers_get
+    }
+
     /// Whether bodies of this type may repeat with no replay intended.
     pub fn may_repeat(&self, event_type: &str) -> bool {
         self.repeating.contains(&event_type)
@@ -382,6 +408,15 @@ impl Spec {
 }
 
 impl Handshake {
+    /// Send an unsigned challenge back in plain text, if it is 1 to [`MAX_ECHO_BYTES`] letters, digits, `-`, `.`, `_` or
+    /// `~`: nothing that means anything to whoever reads it, were it markup, a header or a signature.
+    pub fn echo(challenge: &str) -> Option<Self> {
+        let allowed =
+            |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~');
+        let fits = (1..=MAX_ECHO_BYTES).contains(&challenge.len());
+        (fits && challenge.bytes().all(allowed)).then(|| Self::plain(challenge.to_owned()))
+    }
+
     /// An answer in plain text.
     pub fn plain(body: impl Into<Bytes>) -> Self {
         Self {
@@ -422,6 +457,10 @@ impl<P: Provider> DynProvider for P {
 
     fn handshake(&self, verified: &Verified<'_>) -> Result<Option<Handshake>, InvalidEvent> {
         Provider::handshake(self, verified)
+    }
+
+    fn greet(&self, head: &Head<'_>) -> Option<Handshake> {
+        Provider::greet(self, head)
     }
 
     fn corroborates(&self, event_type: &str, payload: &[u8]) -> bool {

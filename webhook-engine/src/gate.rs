@@ -57,6 +57,20 @@ pub(crate) async fn admit<L: Ledger>(
     judged.keyed(&keys, now, cap).map_err(Reception::rejected)
 }
 
+/// Answer a challenge that comes as a GET.
+pub(crate) fn greet<L: Ledger>(site: &Site<L>, head: &Head<'_>) -> Reception {
+    let shared = &site.shared;
+    if shared.life.accepting.is_cancelled() || shared.runtimes.get().is_none() {
+        return site.reception(Outcome::NotServing);
+    }
+    let provider = &site.built().provider;
+    let greeted = provider.spec().is_greeted().then(|| provider.greet(head));
+    match greeted.flatten() {
+        Some(handshake) => Reception::handshake(handshake),
+        None => site.reception(Outcome::HandshakeRefused),
+    }
+}
+
 /// No content coding, or `identity`: what is verified is what was sent.
 fn has_plain_coding(head: &Head<'_>) -> bool {
     head.all("content-encoding")

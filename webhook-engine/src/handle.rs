@@ -45,6 +45,16 @@ impl<L: Ledger> EndpointHandle<L> {
         &self.0.shared.budget
     }
 
+    /// Whether its provider sends challenges as GETs. Other methods than POST are refused where it does not.
+    pub fn answers_get(&self) -> bool {
+        self.0.built().provider.spec().is_greeted()
+    }
+
+    /// The answer to a GET. Nobody signs one: it claims, stores and runs nothing, and its body is not read.
+    pub fn greet(&self, head: &Head<'_>) -> Reception {
+        gate::greet(&self.0, head)
+    }
+
     /// Judge the head before a byte of the body is read. `tenant` comes from the path.
     ///
     /// # Errors

@@ -1,6 +1,7 @@
 //! One delivery: head, gates, raw body under its bounds, and what the engine makes of it.
 
 use actix_web::HttpRequest;
+use actix_web::http::Method;
 use actix_web::web::{Bytes, Payload};
 use futures_util::StreamExt as _;
 use webhook_core::ledger::Ledger;
@@ -37,18 +38,21 @@ pub(crate) async fn deliver<L: Ledger>(
         .map_or("/", |target| target.as_str());
     let head = match Head::new(request.method().as_str(), target, fields) {
         Ok(head) => head,
-        Err(malformed) => return refused(endpoint.rejected(malformed.into()), payload).await,
+        Err(malformed) => return early(endpoint.rejected(malformed.into()), payload).await,
     };
+    if request.method() == Method::GET {
+        return early(endpoint.greet(&head), payload).await;
+    }
     let admitted = endpoint
         .admit(&head, request.match_info().get("tenant"))
         .await;
     let verifier = match admitted {
         Ok(verifier) => verifier,
-        Err(reception) => return refused(reception, payload).await,
+        Err(reception) => return early(reception, payload).await,
     };
     let verifier = match read(endpoint, verifier, &mut payload).await {
         Ok(verifier) => verifier,
-        Err(reception) => return refused(reception, payload).await,
+        Err(reception) => return early(reception, payload).await,
     };
     let reception = match verifier.finish(&head) {
         Ok(authentic) => endpoint.receive(authentic).await,
@@ -97,8 +101,8 @@ async fn read<L: Ledger>(
     }
 }
 
-/// Refuse with part of the body unread: linger for a moment, keep nothing, close the connection.
-async fn refused(reception: Reception, mut payload: Payload) -> Delivered {
+/// Answer with part of the body unread: linger for a moment, keep nothing, close the connection.
+async fn early(reception: Reception, mut payload: Payload) -> Delivered {
     let mut left = LINGER_BYTES;
     let drain = async {
         while let Some(Ok(chunk)) = payload.next().await {

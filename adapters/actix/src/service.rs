@@ -1,4 +1,4 @@
-//! Routes: one POST resource an endpoint.
+//! Routes: one resource an endpoint, for POST and, where the provider sends its challenge so, GET.
 
 use std::convert::Infallible;
 use std::pin::Pin;
@@ -9,7 +9,7 @@ use actix_web::body::{BodySize, MessageBody};
 use actix_web::dev::{AppService, HttpServiceFactory};
 use actix_web::http::header;
 use actix_web::web::Bytes;
-use actix_web::{HttpRequest, HttpResponse, Resource, web};
+use actix_web::{HttpRequest, HttpResponse, Resource, Route, web};
 use tracing::Instrument as _;
 use tracing::field::Empty;
 use webhook_core::ledger::Ledger;
@@ -21,13 +21,16 @@ use crate::webhooks::Webhooks;
 impl<L: Ledger> HttpServiceFactory for Webhooks<L> {
     fn register(self, config: &mut AppService) {
         for endpoint in self.engine().endpoints() {
+            let serve = |route: Route| {
+                let endpoint = endpoint.clone();
+                route.to(move |request, payload| handle(endpoint.clone(), request, payload))
+            };
             // Other methods get actix's 405.
-            Resource::new(endpoint.path().to_owned())
-                .route(
-                    web::post()
-                        .to(move |request, payload| handle(endpoint.clone(), request, payload)),
-                )
-                .register(config);
+            let mut resource = Resource::new(endpoint.path().to_owned()).route(serve(web::post()));
+            if endpoint.answers_get() {
+                resource = resource.route(serve(web::get()));
+            }
+            resource.register(config);
         }
     }
 }
