@@ -1,4 +1,4 @@
-//! A whole application over HTTP: four endpoints, handlers that do as the test says.
+//! A whole application over HTTP: five endpoints, handlers that do as the test says.
 
 use std::collections::HashMap;
 use std::net::SocketAddr;
@@ -15,6 +15,7 @@ use webhook_actix::{
     Keyring, Keys, Repeats, Reply, SecretFormat, Signing, Tx, Unsigned, Webhooks, webhook,
 };
 use webhook_github::GitHub;
+use webhook_meta::Meta;
 use webhook_slack::Slack;
 use webhook_stripe::Stripe;
 use webhook_timestamped::Timestamped;
@@ -255,6 +256,12 @@ pub async fn on_slack<C: Effects>(
     script.perform(id.as_str(), db).await
 }
 
+/// Inbox.
+#[webhook(provider = Meta, event = "messages")]
+pub async fn on_meta<C: Effects>(id: EventId, db: &mut C) -> Result<(), HandlerError> {
+    Ok(db.record(id.as_str()).await?)
+}
+
 /// Settings that tests turn.
 #[derive(Debug, Clone, Copy)]
 #[expect(clippy::exhaustive_structs, reason = "tests name what they turn")]
@@ -422,6 +429,7 @@ where
         .endpoint(endpoint!("stripe", Stripe::any_mode(), on_stripe))
         .endpoint(endpoint!("github", GitHub, on_github, on_issues).repeats(Repeats::Quarantine))
         .endpoint(endpoint!("slack", Slack, on_slack))
+        .endpoint(endpoint!("meta", Meta::verified_by(SECRET), on_meta))
         .data(script)
         .clock(clock)
         .unauthenticated_bytes(tuning.unauthenticated_bytes)

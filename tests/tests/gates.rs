@@ -15,9 +15,10 @@ use std::time::{Duration, Instant};
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 use webhook_github::GitHub;
+use webhook_meta::Meta;
 use webhook_slack::Slack;
 use webhook_stripe::Stripe;
-use webhook_tests::app::{App, NOW, Tuning, block_on, custom, eventually, signed};
+use webhook_tests::app::{App, NOW, SECRET, Tuning, block_on, custom, eventually, signed};
 use webhook_tests::on_both;
 use webhook_tests::stores::Store;
 use webhook_tests::wire::{Answer, connect, head, post, raw, read};
@@ -36,6 +37,7 @@ on_both!(
     other_codings_media_and_methods_are_refused,
     d1_d2_d14_github_identity_is_claimed_with_its_content,
     slack_challenges_are_answered_only_when_signed,
+    a_get_is_a_challenge_or_nothing_and_claims_nothing,
     a_slow_body_is_408_and_a_broken_one_claims_nothing,
     g1_the_unauthenticated_budget_drops_the_slowest,
     d8_what_is_not_for_this_endpoint_is_acknowledged_and_not_claimed,
@@ -451,6 +453,46 @@ fn other_codings_media_and_methods_are_refused<S: Store>() {
     assert_eq!(send(&with(&shouted, "Idempotency-Key", "another")), 200);
     app.stop();
     assert_eq!(rows(&*store), (1, 1, 0));
+}
+
+fn a_get_is_a_challenge_or_nothing_and_claims_nothing<S: Store>() {
+    let (store, app) = start::<S>(Tuning::default());
+    let send = |method: &str, target: &str, rest: &str| {
+        let request = format!("{method} {target} HTTP/1.1\r\nHost: test\r\n{rest}");
+        raw(app.address, request.as_bytes())
+    };
+    let good = format!("/meta?hub.mode=subscribe&hub.challenge=42&hub.verify_token={SECRET}");
+    let answer = send("GET", &good, "\r\n");
+    assert_eq!((answer.status, answer.body.as_str()), (200, "42"));
+    for line in [
+        "content-type: text/plain; charset=utf-8",
+        "x-content-type-options: nosniff",
+        "cache-control: no-store",
+    ] {
+        assert!(answer.headers.iter().any(|own| own == line), "{answer:?}");
+    }
+    // An authentic event in the body of a GET is not even read.
+    let body = r#"{"object":"page","entry":[]}"#;
+    let signed = signed("meta", &Meta::verified_by(SECRET), body.as_bytes(), NOW);
+    let event = head("/meta", &signed).replacen("POST", "GET", 1);
+    let event = format!("{event}Content-Length: {}\r\n\r\n{body}", body.len());
+    assert_eq!(raw(app.address, event.as_bytes()).status, 403);
+    let refused = send("GET", "/meta", "\r\n");
+    assert_eq!((refused.status, refused.body.as_str()), (403, "refused\n"));
+    for target in [
+        &good.replace(SECRET, "another"),
+        &good.replace("42", "%3Cb%3E"),
+        &format!("{good}&hub.challenge=43"),
+    ] {
+        assert_eq!(send("GET", target, "\r\n"), refused, "{target}");
+    }
+    for method in ["HEAD", "PUT", "DELETE", "OPTIONS"] {
+        assert_eq!(send(method, &good, "\r\n").status, 405, "{method}");
+    }
+    let elsewhere = good.replace("/meta", "/custom");
+    assert_eq!(send("GET", &elsewhere, "\r\n").status, 405);
+    app.stop();
+    assert_eq!((effects(&*store), rows(&*store)), (0, (0, 0, 0)));
 }
 
 fn github(id: &str, event: &str, body: &[u8]) -> Headers {
