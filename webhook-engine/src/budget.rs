@@ -11,11 +11,11 @@ use tokio::sync::Notify;
 /// Bytes are charged as they arrive, never as announced. When they run out, the slowest body is
 /// dropped, not the newest: a caller that stalls many uploads only loses its own.
 #[derive(Debug, Clone)]
-pub struct Budget(Arc<Mutex<Account>>);
+pub(crate) struct Budget(Arc<Mutex<Account>>);
 
 /// One request's share of the budget; released when dropped.
 #[derive(Debug)]
-pub struct Share {
+pub(crate) struct Share {
     budget: Budget,
     id: u64,
     evicted: Arc<Notify>,
@@ -23,8 +23,7 @@ pub struct Share {
 
 /// The budget ran out and this body was the slowest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Evicted;
+pub(crate) struct Evicted;
 
 #[derive(Debug)]
 struct Account {
@@ -50,7 +49,7 @@ impl Budget {
     }
 
     /// Open a share for one request.
-    pub fn open(&self) -> Share {
+    pub(crate) fn open(&self) -> Share {
         let evicted = Arc::new(Notify::new());
         let id = self.with(|account| {
             let id = account.next_id;
@@ -83,12 +82,12 @@ impl Share {
     /// # Errors
     ///
     /// [`Evicted`] if this body has to go.
-    pub fn charge(&self, bytes: usize) -> Result<(), Evicted> {
+    pub(crate) fn charge(&self, bytes: usize) -> Result<(), Evicted> {
         self.budget.with(|account| account.charge(self.id, bytes))
     }
 
     /// Resolves when this body has to go.
-    pub async fn evicted(&self) -> Evicted {
+    pub(crate) async fn evicted(&self) -> Evicted {
         self.evicted.notified().await;
         Evicted
     }

@@ -21,12 +21,11 @@ pub struct Response {
 
 /// What became of a request, and the answer.
 #[derive(Debug, Clone)]
-#[non_exhaustive]
-pub struct Reception {
-    /// For metrics, spans and tests.
-    pub outcome: Outcome,
+pub(crate) struct Reception {
+    /// For metrics and spans.
+    pub(crate) outcome: Outcome,
     /// For the sender.
-    pub response: Response,
+    pub(crate) response: Response,
     /// For the span: why it was refused, in the words of a closed list.
     pub(crate) rejection: Option<Rejection>,
 }

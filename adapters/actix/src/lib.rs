@@ -51,7 +51,6 @@
 //! | look at dead letters and quarantine | [`Webhooks::operator`] |
 //! | send events from a handler | [`outbox`] |
 
-mod deliver;
 mod service;
 mod webhooks;
 

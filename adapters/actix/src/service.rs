@@ -3,19 +3,16 @@
 use std::convert::Infallible;
 use std::pin::Pin;
 use std::task::{Context, Poll};
-use std::time::Instant;
 
 use actix_web::body::{BodySize, MessageBody};
 use actix_web::dev::{AppService, HttpServiceFactory};
-use actix_web::http::header;
-use actix_web::web::Bytes;
+use actix_web::http::{StatusCode, header};
+use actix_web::web::{Bytes, Payload};
 use actix_web::{HttpRequest, HttpResponse, Resource, Route, web};
-use tracing::Instrument as _;
-use tracing::field::Empty;
+use webhook_core::Head;
 use webhook_core::ledger::Ledger;
-use webhook_engine::EndpointHandle;
+use webhook_engine::{Delivered, EndpointHandle};
 
-use crate::deliver::{Delivered, deliver};
 use crate::webhooks::Webhooks;
 
 impl<L: Ledger> HttpServiceFactory for Webhooks<L> {
@@ -35,36 +32,24 @@ impl<L: Ledger> HttpServiceFactory for Webhooks<L> {
     }
 }
 
+/// Hand the head and the wire's bytes, below any decompressor, to the engine.
 async fn handle<L: Ledger>(
     endpoint: EndpointHandle<L>,
     request: HttpRequest,
-    payload: web::Payload,
+    payload: Payload,
 ) -> HttpResponse {
-    let began = Instant::now();
-    let span = tracing::info_span!(
-        "webhook.delivery",
-        endpoint = endpoint.name(),
-        provider = endpoint.provider(),
-        outcome = Empty,
-        status = Empty,
-        event_id = Empty,
-        event_type = Empty,
-        key_id = Empty,
-        reason = Empty,
-    );
-    async {
-        let delivered = deliver(&endpoint, &request, payload).await;
-        endpoint.observe(&delivered.reception, began);
-        respond(delivered)
-    }
-    .instrument(span)
-    .await
+    let fields = request.headers().iter();
+    let fields = fields.map(|(name, value)| (name.as_str(), value.as_bytes()));
+    let target = request.uri().path_and_query();
+    let target = target.map_or("/", |target| target.as_str());
+    let head = Head::new(request.method().as_str(), target, fields);
+    let tenant = request.match_info().get("tenant");
+    respond(endpoint.deliver(head, tenant, payload).await)
 }
 
-fn respond(delivered: Delivered) -> HttpResponse {
-    let response = delivered.reception.response;
-    let status = actix_web::http::StatusCode::from_u16(response.status)
-        .unwrap_or(actix_web::http::StatusCode::INTERNAL_SERVER_ERROR);
+fn respond(delivered: Delivered<Payload>) -> HttpResponse {
+    let response = delivered.response;
+    let status = StatusCode::from_u16(response.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let mut builder = HttpResponse::build(status);
     builder.insert_header((header::CACHE_CONTROL, "no-store"));
     if let Some(content_type) = response.content_type {
@@ -89,7 +74,7 @@ fn respond(delivered: Delivered) -> HttpResponse {
 /// that was dropped, and sent in chunks, it drains without end.
 struct Answer {
     bytes: Bytes,
-    _unread: Option<web::Payload>,
+    _unread: Option<Payload>,
 }
 
 impl MessageBody for Answer {
