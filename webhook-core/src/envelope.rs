@@ -1,5 +1,7 @@
 //! What a request's head claims about its signature. Nothing here is trusted yet.
 
+use std::borrow::Cow;
+
 use smallvec::SmallVec;
 
 use crate::bounds::MAX_CANDIDATES;
@@ -33,12 +35,12 @@ pub struct Candidate<'r> {
 
 /// A piece of the signed content, in order.
 #[non_exhaustive]
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub enum Segment<'r> {
     /// The raw body.
     Body,
-    /// These bytes: a literal, a header value, the URL.
-    Bytes(&'r [u8]),
+    /// These bytes: a literal, a header value, the URL. See [`Segment::bytes`].
+    Bytes(Cow<'r, [u8]>),
     /// The envelope's event id.
     Id,
     /// The envelope's timestamp, as received.
@@ -108,6 +110,21 @@ impl Tag {
 
     pub(crate) fn as_bytes(&self) -> &[u8] {
         self.bytes.get(..self.len).unwrap_or(&self.bytes)
+    }
+}
+
+impl<'r> Segment<'r> {
+    /// Bytes of the head or of the configuration, or made of both.
+    pub fn bytes(bytes: impl Into<Cow<'r, [u8]>>) -> Self {
+        Self::Bytes(bytes.into())
+    }
+
+    /// Text of the head or of the configuration, or made of both.
+    pub fn text(text: impl Into<Cow<'r, str>>) -> Self {
+        Self::Bytes(match text.into() {
+            Cow::Borrowed(text) => Cow::Borrowed(text.as_bytes()),
+            Cow::Owned(text) => Cow::Owned(text.into_bytes()),
+        })
     }
 }
 

@@ -100,7 +100,7 @@ impl<'s> Signing<'s> {
         for segment in content {
             mac.update(match segment {
                 Segment::Body => self.body,
-                Segment::Bytes(bytes) => bytes,
+                Segment::Bytes(bytes) => bytes.as_ref(),
                 Segment::Id => id.as_bytes(),
                 Segment::Timestamp => self.timestamp.as_bytes(),
             });

@@ -154,7 +154,7 @@ impl Verifier {
         for segment in segments.by_ref() {
             let bytes = match segment {
                 Segment::Body => break,
-                Segment::Bytes(bytes) => bytes,
+                Segment::Bytes(bytes) => bytes.as_ref(),
                 Segment::Id => signed_id,
                 Segment::Timestamp => stamp,
             };

@@ -190,7 +190,7 @@ impl Wire {
     pub fn write(&self, with: &Signing<'_>) -> Vec<(&'static str, String)> {
         let stamp = self.form.write(with.unix_secs());
         let content = self.segments().map(|segment| match segment {
-            Segment::Timestamp => Segment::Bytes(stamp.as_bytes()),
+            Segment::Timestamp => Segment::text(&*stamp),
             other => other,
         });
         let content: SmallVec<[Segment<'_>; 4]> = content.collect();
@@ -326,7 +326,7 @@ impl Wire {
         self.content.iter().map(|part| match part {
             Part::Body => Segment::Body,
             Part::Id => Segment::Id,
-            Part::Literal(text) => Segment::Bytes(text.as_bytes()),
+            Part::Literal(text) => Segment::text(*text),
             Part::Timestamp => Segment::Timestamp,
         })
     }

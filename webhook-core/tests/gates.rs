@@ -232,7 +232,7 @@ fn an_envelope_that_leaves_something_unsigned_is_refused() {
         ),
         (|_| stamped([Segment::Body]).id(event_id()), Malformed::Id),
         (
-            |_| stamped([Segment::Id, Segment::Bytes(b"."), Segment::Body]),
+            |_| stamped([Segment::Id, Segment::text("."), Segment::Body]),
             Malformed::Id,
         ),
         (

@@ -26,7 +26,7 @@ impl Square {
     }
 
     fn content(self) -> [Segment<'static>; 2] {
-        [Segment::Bytes(self.url.as_bytes()), Segment::Body]
+        [Segment::text(self.url), Segment::Body]
     }
 }
 

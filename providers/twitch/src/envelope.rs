@@ -39,7 +39,7 @@ impl Provider for Twitch {
 
     fn sign(&self, with: &Signing<'_>) -> Vec<(&'static str, String)> {
         let stamp = TimestampForm::Rfc3339.write(with.unix_secs());
-        let content = [Segment::Id, Segment::Bytes(stamp.as_bytes()), Segment::Body];
+        let content = [Segment::Id, Segment::text(&*stamp), Segment::Body];
         let signed = with.tags(ALGORITHM, &content);
         let tags = signed.first().map(|signed| signed.tag.to_hex());
         let value = format!("{PREFIX}{}", tags.unwrap_or_default());

@@ -21,7 +21,7 @@ impl Provider for WorkOs {
     }
 
     fn envelope<'r>(&self, head: &Head<'r>) -> Result<Envelope<'r>, Malformed> {
-        let mut envelope = Envelope::new([Segment::Timestamp, Segment::Bytes(b"."), Segment::Body]);
+        let mut envelope = Envelope::new([Segment::Timestamp, Segment::text("."), Segment::Body]);
         let mut stamped = false;
         for element in head.one(SIGNATURE)?.split(SEPARATOR) {
             let malformed = Malformed::Grammar(SIGNATURE);
@@ -44,11 +44,7 @@ impl Provider for WorkOs {
 
     fn sign(&self, with: &Signing<'_>) -> Vec<(&'static str, String)> {
         let stamp = TimestampForm::Millis.write(with.unix_secs());
-        let content = [
-            Segment::Bytes(stamp.as_bytes()),
-            Segment::Bytes(b"."),
-            Segment::Body,
-        ];
+        let content = [Segment::text(&*stamp), Segment::text("."), Segment::Body];
         let mut value = format!("t={stamp}");
         for signed in with.tags(ALGORITHM, &content) {
             value.push_str(SEPARATOR);
