@@ -4,8 +4,8 @@
 pub const MAX_HEADER_FIELDS: usize = 64;
 /// Most bytes of header names and values together.
 pub const MAX_HEAD_BYTES: usize = 16 * 1024;
-/// Most bytes of a query that is read.
-pub const MAX_QUERY_BYTES: usize = 8 * 1024;
+/// Most bytes of a target, path and query, that is read.
+pub const MAX_TARGET_BYTES: usize = 8 * 1024;
 /// Most parameters of a query that is read.
 pub const MAX_QUERY_PARAMETERS: usize = 32;
 /// Most candidate signatures an envelope may offer.

@@ -43,6 +43,9 @@ pub enum Malformed {
     /// The header stands more than once where the grammar has one.
     #[error("header `{0}` is repeated")]
     Repeated(&'static str),
+    /// The target is no path and query that could stand in a URL, or not below the configured path.
+    #[error("request target is no path of the public URL")]
+    Target,
     /// The timestamp is not a canonical decimal, or the provider requires one and none was signed.
     #[error("timestamp is not canonical")]
     Timestamp,

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use smallvec::SmallVec;
 
-use crate::bounds::{MAX_QUERY_BYTES, MAX_QUERY_PARAMETERS};
+use crate::bounds::{MAX_QUERY_PARAMETERS, MAX_TARGET_BYTES};
 use crate::head::Malformed;
 use crate::percent;
 
@@ -21,13 +21,13 @@ impl<'r> Query<'r> {
     ///
     /// # Errors
     ///
-    /// [`Malformed::Query`], also beyond [`MAX_QUERY_BYTES`] or [`MAX_QUERY_PARAMETERS`].
+    /// [`Malformed::Query`], also beyond [`MAX_TARGET_BYTES`] or [`MAX_QUERY_PARAMETERS`].
     pub fn of(target: &'r str) -> Result<Self, Malformed> {
         let mut parameters: SmallVec<[(Cow<'_, str>, Cow<'_, str>); 4]> = SmallVec::new();
         let Some((_, query)) = target.split_once('?') else {
             return Ok(Self(parameters));
         };
-        if query.len() > MAX_QUERY_BYTES {
+        if target.len() > MAX_TARGET_BYTES {
             return Err(Malformed::Query);
         }
         for parameter in query.split('&').filter(|_| !query.is_empty()) {
@@ -92,7 +92,7 @@ mod tests {
             "a=\u{7f}\u{1}",
             &many(2),
             &distinct.join("&"),
-            &format!("a={}", "x".repeat(MAX_QUERY_BYTES)),
+            &format!("a={}", "x".repeat(MAX_TARGET_BYTES)),
         ] {
             let read = Query::of(&format!("/?{query}")).map(drop);
             assert_eq!(read, Err(Malformed::Query), "{query}");

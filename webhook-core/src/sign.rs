@@ -18,6 +18,7 @@ pub struct Signing<'s> {
     body: &'s [u8],
     unix_secs: i64,
     timestamp: String,
+    target: &'s str,
     id: Option<EventId>,
     every_key: bool,
 }
@@ -40,6 +41,7 @@ impl<'s> Signing<'s> {
             body,
             unix_secs,
             timestamp: unix_secs.to_string(),
+            target: "/",
             id: None,
             every_key: false,
         }
@@ -51,6 +53,13 @@ impl<'s> Signing<'s> {
     #[must_use]
     pub fn id(mut self, id: EventId) -> Self {
         self.id = Some(id);
+        self
+    }
+
+    /// Where it is sent by POST, path and query, for schemes that sign the URL. Default: `/`.
+    #[must_use]
+    pub fn to(mut self, target: &'s str) -> Self {
+        self.target = target;
         self
     }
 
@@ -67,6 +76,16 @@ impl<'s> Signing<'s> {
             Some(id) => Cow::Borrowed(id.as_str()),
             None => Cow::Owned(hex::encode(&Sha256::digest(self.body))),
         }
+    }
+
+    /// Path and query it is sent to.
+    pub fn target(&self) -> &'s str {
+        self.target
+    }
+
+    /// What is signed.
+    pub fn body(&self) -> &'s [u8] {
+        self.body
     }
 
     /// The moment of signing, in Unix seconds.

@@ -22,9 +22,13 @@ pub struct Receiver<'p> {
 }
 
 /// A request as a test writes it.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Request {
+    /// The method.
+    pub method: String,
+    /// Path and query.
+    pub target: String,
     /// Header fields in wire order.
     pub headers: Vec<(String, Vec<u8>)>,
     /// The raw body.
@@ -59,6 +63,9 @@ pub struct Seen {
     pub headers: KeptHeaders,
 }
 
+/// Where requests go unless they say otherwise.
+pub(crate) const TARGET: &str = "/webhooks";
+
 impl<'p> Receiver<'p> {
     /// A receiver with unnamed keys; the first one signs.
     ///
@@ -86,7 +93,7 @@ impl<'p> Receiver<'p> {
         let body = body.into();
         Request::new(
             self.provider
-                .sign(&Signing::new(&self.keys, &body, self.now)),
+                .sign(&Signing::new(&self.keys, &body, self.now).to(TARGET)),
             body.clone(),
         )
     }
@@ -121,8 +128,8 @@ impl<'p> Receiver<'p> {
     ) -> Result<Received, Rejection> {
         let fields = request.headers.iter();
         let head = Head::new(
-            "POST",
-            "/webhooks",
+            &request.method,
+            &request.target,
             fields.map(|(name, value)| (name.as_str(), value.as_slice())),
         )?;
         let now = trusted_arrival(self.now);
@@ -168,11 +175,21 @@ impl Request {
     ) -> Self {
         let headers = headers.into_iter();
         Self {
+            method: "POST".to_owned(),
+            target: TARGET.to_owned(),
             headers: headers
                 .map(|(name, value)| (name.into(), value.into()))
                 .collect(),
             body: body.into(),
         }
+    }
+
+    /// The same request by this method and to this target.
+    #[must_use]
+    pub fn to(mut self, method: &str, target: &str) -> Self {
+        method.clone_into(&mut self.method);
+        target.clone_into(&mut self.target);
+        self
     }
 
     /// The same request with one field more.

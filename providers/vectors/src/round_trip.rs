@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use webhook_core::{DynProvider, KeyConfig, Keyring, Rejection, Signing};
 
-use crate::receiver::{Receiver, Request};
+use crate::receiver::{Receiver, Request, TARGET};
 
 const NOW: i64 = 1_750_000_000;
 
@@ -24,7 +24,7 @@ pub fn reads_what_it_signs(provider: &dyn DynProvider, body: &[u8], lists: bool)
     };
     let [new, old] = configs.each_ref().map(std::slice::from_ref);
     let both = ring(&configs);
-    let signing = || Signing::new(&both, body, NOW);
+    let signing = || Signing::new(&both, body, NOW).to(TARGET);
     let reads = |configs: &[KeyConfig], signing: &Signing<'_>| {
         let receiver = Receiver::with_keys(provider, ring(configs), NOW);
         let request = Request::new(provider.sign(signing), body);

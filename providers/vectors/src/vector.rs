@@ -12,7 +12,7 @@ use webhook_core::{
     Window,
 };
 
-use crate::receiver::{Received, Receiver, Request};
+use crate::receiver::{Received, Receiver, Request, TARGET};
 
 /// Judge every case of a vector file. Returns how many there are, for the test to compare.
 ///
@@ -58,7 +58,8 @@ pub fn signs_alike(provider: &dyn DynProvider, json: &str) -> usize {
     for vector in &vectors {
         let keys = vector.keyring(provider).expect("a keyring");
         let body = vector.body();
-        let mut signing = Signing::new(&keys, &body, vector.now);
+        let target = vector.target().unwrap_or(TARGET);
+        let mut signing = Signing::new(&keys, &body, vector.now).to(target);
         if let Some(id) = vector.identity.as_ref().and_then(|own| own.id.as_ref()) {
             signing = signing.id(EventId::new(id).expect("an id"));
         }
@@ -85,6 +86,8 @@ struct Vector {
     /// The public one, where the scheme signs it.
     #[serde(default)]
     url: String,
+    #[serde(default = "post")]
+    method: String,
     now: i64,
     expect: Expect,
     #[serde(default)]
@@ -203,7 +206,10 @@ impl Vector {
             .headers
             .iter()
             .map(|(name, value)| (name, value.as_str()));
-        let request = Request::new(headers, self.body());
+        let mut request = Request::new(headers, self.body());
+        if let Some(target) = self.target() {
+            request = request.to(&self.method, target);
+        }
         match endpoint.receive_in_pieces(&request, pieces) {
             Ok(received) => Ok(Answer {
                 came: Expect::Valid,
@@ -296,9 +302,19 @@ impl Vector {
         Keyring::build(provider.spec().secret(), unnamed.chain(named))
     }
 
+    /// Path and query of the URL, if there is one.
+    fn target(&self) -> Option<&str> {
+        let (_, rest) = self.url.split_once("://")?;
+        rest.find('/').map(|at| &rest[at..])
+    }
+
     fn body(&self) -> Vec<u8> {
         decode(&self.body_base64)
     }
+}
+
+fn post() -> String {
+    "POST".to_owned()
 }
 
 fn decode(base64: &str) -> Vec<u8> {
