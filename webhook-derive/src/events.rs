@@ -139,7 +139,7 @@ fn implementation(plan: &Plan<'_>) -> TokenStream {
         None => (
             false,
             quote!(::core::option::Option::Some(
-                <Self as ::webhook_actix::__private::Events>::TYPES
+                <Self as ::__adapter::__private::Events>::TYPES
             )),
         ),
     };
@@ -153,7 +153,7 @@ fn implementation(plan: &Plan<'_>) -> TokenStream {
         || {
             quote! {
                 _ => ::core::result::Result::Err(
-                    ::webhook_actix::__private::HandlerError::undecodable::<Self>()
+                    ::__adapter::__private::HandlerError::undecodable::<Self>()
                 ),
             }
         },
@@ -163,8 +163,8 @@ fn implementation(plan: &Plan<'_>) -> TokenStream {
         const ONLY: ::core::option::Option<&'static [&'static str]> = #only;
 
         fn decode(
-            __claimed: &::webhook_actix::__private::Claimed,
-        ) -> ::core::result::Result<Self, ::webhook_actix::__private::HandlerError> {
+            __claimed: &::__adapter::__private::Claimed,
+        ) -> ::core::result::Result<Self, ::__adapter::__private::HandlerError> {
             match __claimed.event_type().dangerous_trust() {
                 #(#named)*
                 #rest
@@ -173,7 +173,7 @@ fn implementation(plan: &Plan<'_>) -> TokenStream {
     };
     // At the name, where a payload that is not `Send` is told.
     let payload = quote_spanned! {ident.span()=>
-        impl<__AnyProvider> ::webhook_actix::__private::Payload<__AnyProvider> for #ident
+        impl<__AnyProvider> ::__adapter::__private::Payload<__AnyProvider> for #ident
         where
             #(#bounds,)*
         {
@@ -184,7 +184,7 @@ fn implementation(plan: &Plan<'_>) -> TokenStream {
         #[allow(deprecated)]
         #payload
 
-        impl ::webhook_actix::__private::Events for #ident {
+        impl ::__adapter::__private::Events for #ident {
             const TYPES: &'static [&'static str] = &[#(#types),*];
             const OTHERS: bool = #is_open;
         }
@@ -241,19 +241,19 @@ fn poison(item: &DeriveInput) -> TokenStream {
     let (own_parameters, arguments, bounds) = item.generics.split_for_impl();
     let bounds = bounds.map(|bounds| bounds.predicates.to_token_stream());
     quote! {
-        impl #parameters ::webhook_actix::__private::Payload<__AnyProvider> for #ident #arguments
+        impl #parameters ::__adapter::__private::Payload<__AnyProvider> for #ident #arguments
         where
             Self: ::core::marker::Send,
             #bounds
         {
             fn decode(
-                _: &::webhook_actix::__private::Claimed,
-            ) -> ::core::result::Result<Self, ::webhook_actix::__private::HandlerError> {
+                _: &::__adapter::__private::Claimed,
+            ) -> ::core::result::Result<Self, ::__adapter::__private::HandlerError> {
                 ::core::unreachable!()
             }
         }
 
-        impl #own_parameters ::webhook_actix::__private::Events for #ident #arguments
+        impl #own_parameters ::__adapter::__private::Events for #ident #arguments
         where
             #bounds
         {
@@ -309,9 +309,9 @@ mod tests {
         });
         assert!(matches!(&file.items[..], [Item::Impl(_), Item::Impl(_)]));
         for part in [
-            quote!("invoice.paid" => <Invoice as ::webhook_actix::__private::Payload<__AnyProvider>>::decode(__claimed).map(Self::Paid),),
+            quote!("invoice.paid" => <Invoice as ::__adapter::__private::Payload<__AnyProvider>>::decode(__claimed).map(Self::Paid),),
             quote!("ping" | "pong" => ::core::result::Result::Ok(Self::Ping),),
-            quote!(raw: <RawEvent as ::webhook_actix::__private::FromClaimed<__AnyProvider>>::from_claimed(__claimed)?),
+            quote!(raw: <RawEvent as ::__adapter::__private::FromClaimed<__AnyProvider>>::from_claimed(__claimed)?),
             quote!(&["invoice.paid", "ping", "pong"]),
             quote!(
                 const OTHERS: bool = true;

@@ -148,29 +148,29 @@ fn poison(args: &Args, function: &Function) -> TokenStream {
     quote! {
         #provider
         impl<
-            P: ::webhook_actix::__private::Provider,
+            P: ::__adapter::__private::Provider,
             C: ::core::marker::Send,
-        > ::webhook_actix::__private::Handler<P, C> for #ident {
-            fn spec(&self) -> &'static ::webhook_actix::__private::HandlerSpec {
+        > ::__adapter::__private::Handler<P, C> for #ident {
+            fn spec(&self) -> &'static ::__adapter::__private::HandlerSpec {
                 ::core::unreachable!()
             }
 
             fn require(
                 &self,
-                _: &::webhook_actix::__private::DataMap,
-            ) -> ::core::result::Result<(), ::webhook_actix::__private::MissingData> {
+                _: &::__adapter::__private::DataMap,
+            ) -> ::core::result::Result<(), ::__adapter::__private::MissingData> {
                 ::core::unreachable!()
             }
 
             fn call<'a>(
                 &'a self,
-                _: &'a ::webhook_actix::__private::Claimed,
-                _: &'a mut dyn ::webhook_actix::__private::Lend<C>,
-            ) -> ::webhook_actix::__private::BoxFuture<
+                _: &'a ::__adapter::__private::Claimed,
+                _: &'a mut dyn ::__adapter::__private::Lend<C>,
+            ) -> ::__adapter::__private::BoxFuture<
                 'a,
                 ::core::result::Result<
-                    ::webhook_actix::__private::Reply,
-                    ::webhook_actix::__private::HandlerError,
+                    ::__adapter::__private::Reply,
+                    ::__adapter::__private::HandlerError,
                 >,
             > {
                 ::core::unreachable!()
@@ -256,8 +256,8 @@ mod tests {
             name: "type",
             events: &["a", "b"],
             others: false,
-            mode: ::webhook_actix::__private::Mode::Inline,
-            connection: ::webhook_actix::__private::ConnectionUse::Lazy,
+            mode: ::__adapter::__private::Mode::Inline,
+            connection: ::__adapter::__private::ConnectionUse::Lazy,
         };
         assert!(text.contains(&facts.to_string()), "{text}");
     }

@@ -40,26 +40,26 @@ pub(crate) fn implementation(plan: &Plan<'_>, function: &Function) -> TokenStrea
     let require = require(plan, function, &bounds);
     let call = call(plan, function, &bounds);
     let items = quote! {
-        fn spec(&self) -> &'static ::webhook_actix::__private::HandlerSpec {
+        fn spec(&self) -> &'static ::__adapter::__private::HandlerSpec {
             #spec
         }
 
         fn require(
             &self,
-            __data: &::webhook_actix::__private::DataMap,
-        ) -> ::core::result::Result<(), ::webhook_actix::__private::MissingData> {
+            __data: &::__adapter::__private::DataMap,
+        ) -> ::core::result::Result<(), ::__adapter::__private::MissingData> {
             #require
         }
 
         fn call<'a>(
             &'a self,
-            __claimed: &'a ::webhook_actix::__private::Claimed,
-            __lend: &'a mut dyn ::webhook_actix::__private::Lend<#connection>,
-        ) -> ::webhook_actix::__private::BoxFuture<
+            __claimed: &'a ::__adapter::__private::Claimed,
+            __lend: &'a mut dyn ::__adapter::__private::Lend<#connection>,
+        ) -> ::__adapter::__private::BoxFuture<
             'a,
             ::core::result::Result<
-                ::webhook_actix::__private::Reply,
-                ::webhook_actix::__private::HandlerError,
+                ::__adapter::__private::Reply,
+                ::__adapter::__private::HandlerError,
             >,
         > {
             #call
@@ -110,12 +110,12 @@ fn spec(plan: &Plan<'_>, function: &Function) -> TokenStream {
         Some((_, true)) => quote!(Lazy),
     };
     quote! {
-        static SPEC: ::webhook_actix::__private::HandlerSpec = ::webhook_actix::__private::HandlerSpec {
+        static SPEC: ::__adapter::__private::HandlerSpec = ::__adapter::__private::HandlerSpec {
             name: #name,
             events: #events,
             others: #others,
-            mode: ::webhook_actix::__private::Mode::#mode,
-            connection: ::webhook_actix::__private::ConnectionUse::#connection,
+            mode: ::__adapter::__private::Mode::#mode,
+            connection: ::__adapter::__private::ConnectionUse::#connection,
         };
         #forms
         &SPEC
@@ -153,7 +153,7 @@ fn forms(plan: &Plan<'_>, function: &Function) -> TokenStream {
         let mut assert = |span, events: TokenStream, others: TokenStream, message: String| {
             forms.extend(quote_spanned! {span=>
                 const #unnamed: () = ::core::assert!(
-                    ::webhook_actix::__private::covers(
+                    ::__adapter::__private::covers(
                         <#ty as #from_claimed>::ONLY,
                         #events,
                         #others,
@@ -195,8 +195,8 @@ fn require(plan: &Plan<'_>, function: &Function, bounds: &TokenStream) -> TokenS
     });
     quote! {
         fn #name #generics (
-            __data: &::webhook_actix::__private::DataMap,
-        ) -> ::core::result::Result<(), ::webhook_actix::__private::MissingData> #bounds {
+            __data: &::__adapter::__private::DataMap,
+        ) -> ::core::result::Result<(), ::__adapter::__private::MissingData> #bounds {
             #(#requires)*
             ::core::result::Result::Ok(())
         }
@@ -220,16 +220,16 @@ fn call(plan: &Plan<'_>, function: &Function, bounds: &TokenStream) -> TokenStre
         match source {
             Source::Event => taken.push(name.clone()),
             Source::Connection(_) => {
-                lent = quote!(let #name = ::webhook_actix::__private::Lend::begin(__lend).await?;);
+                lent = quote!(let #name = ::__adapter::__private::Lend::begin(__lend).await?;);
             }
             Source::Deferred(_) => {
-                lent = quote!(let #name = ::webhook_actix::__private::Tx::new(__lend););
+                lent = quote!(let #name = ::__adapter::__private::Tx::new(__lend););
             }
         }
         names.push(name);
     }
     let into_result = match &function.sig.output {
-        ReturnType::Default => quote!(::webhook_actix::__private::HandlerResult::into_result),
+        ReturnType::Default => quote!(::__adapter::__private::HandlerResult::into_result),
         ReturnType::Type(_, ty) => span::function(ty, "HandlerResult", "into_result"),
     };
     let body = quote! {
@@ -237,20 +237,20 @@ fn call(plan: &Plan<'_>, function: &Function, bounds: &TokenStream) -> TokenStre
         #lent
         let __answer = #ident::<#parameters>(#(#names),*).await;
         let __said = {
-            use ::webhook_actix::__private::SaysNothing as _;
-            ::webhook_actix::__private::Answered(&__answer).said()
+            use ::__adapter::__private::SaysNothing as _;
+            ::__adapter::__private::Answered(&__answer).said()
         };
         // A step of its own: called directly, the compiler would underline the argument.
         let __into_result = #into_result;
         __into_result(__answer)
-            .map_err(|__failure| ::webhook_actix::__private::Said::of(__said, __failure))
+            .map_err(|__failure| ::__adapter::__private::Said::of(__said, __failure))
     };
     // At the name, where a future that is not `Send` is told.
     let future = quote_spanned!(ident.span()=> ::std::boxed::Box::pin(async move { #body }));
     quote! {
         fn #take #generics (
-            __claimed: &::webhook_actix::__private::Claimed,
-        ) -> ::core::result::Result<(#(#types,)*), ::webhook_actix::__private::HandlerError> #bounds {
+            __claimed: &::__adapter::__private::Claimed,
+        ) -> ::core::result::Result<(#(#types,)*), ::__adapter::__private::HandlerError> #bounds {
             ::core::result::Result::Ok((#(<#types as #from_claimed>::from_claimed(__claimed)?,)*))
         }
         #future

@@ -1,8 +1,9 @@
 //! `#[webhook]` makes a webhook handler of an async function, `#[derive(Events)]` a payload of an enum.
 //!
-//! Use them through the crate that runs handlers, `webhook-actix`: what they write names that crate and
-//! nothing else.
+//! Use them through the crate that runs handlers, `webhook-actix` or `webhook-axum`: what they write names that
+//! crate and nothing else.
 
+mod adapter;
 mod args;
 mod check;
 mod events;
@@ -13,6 +14,8 @@ mod implement;
 mod near;
 mod span;
 mod types;
+
+use adapter::Adapter;
 
 /// Make a webhook handler of an async function.
 ///
@@ -164,7 +167,19 @@ pub fn webhook(
     args: proc_macro::TokenStream,
     item: proc_macro::TokenStream,
 ) -> proc_macro::TokenStream {
-    expand::webhook(args.into(), &item.into()).into()
+    let code = expand::webhook(args.into(), &item.into());
+    Adapter::Actix.named_in(code).into()
+}
+
+/// [`macro@webhook`] as `webhook-axum` re-exports it.
+#[doc(hidden)]
+#[proc_macro_attribute]
+pub fn webhook_on_axum(
+    args: proc_macro::TokenStream,
+    item: proc_macro::TokenStream,
+) -> proc_macro::TokenStream {
+    let code = expand::webhook(args.into(), &item.into());
+    Adapter::Axum.named_in(code).into()
 }
 
 /// Make a payload of an enum: a variant for each event type.
@@ -250,5 +265,12 @@ pub fn webhook(
 /// ```
 #[proc_macro_derive(Events, attributes(event, events))]
 pub fn events(item: proc_macro::TokenStream) -> proc_macro::TokenStream {
-    events::events(item.into()).into()
+    Adapter::Actix.named_in(events::events(item.into())).into()
+}
+
+/// [`macro@Events`] as `webhook-axum` re-exports it.
+#[doc(hidden)]
+#[proc_macro_derive(EventsOnAxum, attributes(event, events))]
+pub fn events_on_axum(item: proc_macro::TokenStream) -> proc_macro::TokenStream {
+    Adapter::Axum.named_in(events::events(item.into())).into()
 }

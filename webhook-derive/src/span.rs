@@ -8,7 +8,7 @@ use syn::Ident;
 pub(crate) fn bound(like: &impl ToTokens, name: &str, arguments: &TokenStream) -> TokenStream {
     let (first, last) = ends(like);
     let name = Ident::new(name, last);
-    let module = quote_spanned!(first=> ::webhook_actix::__private::);
+    let module = quote_spanned!(first=> ::__adapter::__private::);
     if arguments.is_empty() {
         return quote!(#module #name);
     }

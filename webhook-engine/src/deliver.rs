@@ -86,7 +86,7 @@ where
     B: Stream<Item = Result<Bytes, E>> + Unpin,
 {
     let head = head.map_err(|malformed| Reception::rejected(malformed.into()))?;
-    if head.method() == "GET" {
+    if head.method() != "POST" {
         return Err(gate::greet(site, &head));
     }
     let verifier = gate::admit(site, &head, tenant).await?;

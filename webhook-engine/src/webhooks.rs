@@ -209,6 +209,13 @@ impl<L: Ledger> Webhooks<L> {
         Ok(())
     }
 
+    /// Run `server` until it stops, then shut the engine down. What the server returned.
+    pub async fn serve<S: IntoFuture>(&self, server: S) -> S::Output {
+        let ended = server.await;
+        self.shutdown().await;
+        ended
+    }
+
     /// Stop in order: accept nothing more, answer what is in flight, take no more events, give running
     /// handlers `grace`, hand the others back uncounted, close the ledger.
     ///

@@ -41,9 +41,7 @@ impl<L: Ledger> Webhooks<L> {
     ///
     /// The server's.
     pub async fn serve(&self, server: Server) -> std::io::Result<()> {
-        let ended = server.await;
-        self.shutdown().await;
-        ended
+        self.0.serve(server).await
     }
 
     /// Accept nothing more, answer what is in flight, give running handlers 10 seconds, hand the
