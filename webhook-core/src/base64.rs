@@ -11,6 +11,13 @@ pub(crate) fn decode(text: &[u8], out: &mut [u8]) -> Option<()> {
     (BASE64_STANDARD.decode_slice(text, out) == Ok(out.len())).then_some(())
 }
 
+/// How many bytes `text` decodes to, if it is sound.
+pub(crate) fn decoded_len(text: &[u8]) -> usize {
+    let padding = text.iter().rev().take(2).filter(|byte| **byte == b'=');
+    let whole = (text.len() / 4).saturating_mul(3);
+    whole.saturating_sub(padding.count())
+}
+
 /// Decode key material, as strictly.
 pub(crate) fn decode_secret(text: &[u8]) -> Option<Zeroizing<Vec<u8>>> {
     BASE64_STANDARD.decode(text).ok().map(Zeroizing::new)
@@ -32,6 +39,7 @@ mod tests {
             let text = encode(&bytes);
             let mut out = vec![0; bytes.len()];
             assert_eq!(decode(text.as_bytes(), &mut out), Some(()), "{len}");
+            assert_eq!(decoded_len(text.as_bytes()), bytes.len());
             assert_eq!(out, bytes);
             assert_eq!(*decode_secret(text.as_bytes()).unwrap(), bytes);
         }

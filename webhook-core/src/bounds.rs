@@ -6,10 +6,14 @@ pub const MAX_HEADER_FIELDS: usize = 64;
 pub const MAX_HEAD_BYTES: usize = 16 * 1024;
 /// Most bytes of a target, path and query, that is read.
 pub const MAX_TARGET_BYTES: usize = 8 * 1024;
+/// Most parameters of a form that is read.
+pub const MAX_FORM_PARAMETERS: usize = 1024;
 /// Most parameters of a query that is read.
 pub const MAX_QUERY_PARAMETERS: usize = 32;
 /// Most candidate signatures an envelope may offer.
 pub const MAX_CANDIDATES: usize = 16;
+/// Most contents of which one may be what was signed. Each costs a MAC for each key.
+pub const MAX_CONTENTS: usize = 2;
 /// Most keys of one keyring. Every key a request may try costs one MAC over its body.
 pub const MAX_KEYS: usize = 4;
 /// Shortest secret accepted, in bytes. Below it a secret is a typing error.

@@ -1,32 +1,22 @@
 //! What a request's head claims about its signature. Nothing here is trusted yet.
 
 use std::borrow::Cow;
+use std::mem::discriminant;
 
+use bytes::Bytes;
 use smallvec::SmallVec;
 
-use crate::bounds::MAX_CANDIDATES;
+use crate::algorithm::Algorithm;
+use crate::bounds::{MAX_CANDIDATES, MAX_CONTENTS};
 use crate::head::Malformed;
 use crate::identity::EventId;
+use crate::standing::Standing;
+use crate::tag::Tag;
 use crate::timestamp::Timestamp;
-use crate::{base64, hex};
-
-/// A message authentication algorithm. More come with the providers that need them.
-#[non_exhaustive]
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Algorithm {
-    /// HMAC with SHA-256, RFC 2104.
-    HmacSha256,
-}
-
-/// The bytes of one signature, decoded.
-#[derive(Debug, Clone, Copy)]
-pub struct Tag {
-    bytes: [u8; Self::CAPACITY],
-    len: usize,
-}
+use crate::untrusted::ReadBody;
 
 /// One signature the head offers.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct Candidate<'r> {
     pub(crate) algorithm: Algorithm,
     pub(crate) key_id: Option<&'r str>,
@@ -39,6 +29,11 @@ pub struct Candidate<'r> {
 pub enum Segment<'r> {
     /// The raw body.
     Body,
+    /// The parameters of the body, a form: each name and its value, sorted by their bytes, equal pairs once, joined
+    /// without separators. See [`Form::joined`](crate::Form::joined).
+    BodyForm,
+    /// The SHA-256 of the raw body, in lower-case hex.
+    BodySha256Hex,
     /// These bytes: a literal, a header value, the URL. See [`Segment::bytes`].
     Bytes(Cow<'r, [u8]>),
     /// The envelope's event id.
@@ -53,65 +48,13 @@ pub struct Envelope<'r> {
     pub(crate) id: Option<EventId>,
     pub(crate) timestamp: Option<Timestamp<'r>>,
     pub(crate) candidates: SmallVec<[Candidate<'r>; 2]>,
-    pub(crate) content: SmallVec<[Segment<'r>; 4]>,
+    /// What may be signed. Almost always one.
+    pub(crate) contents: SmallVec<[Content<'r>; 1]>,
+    pub(crate) in_body: Option<ReadBody>,
 }
 
-impl Algorithm {
-    /// Bytes of a signature.
-    pub const fn tag_len(self) -> usize {
-        match self {
-            Self::HmacSha256 => 32,
-        }
-    }
-}
-
-impl Tag {
-    const CAPACITY: usize = 64;
-
-    /// Decode lower-case hex of exactly the algorithm's length.
-    pub fn from_hex(algorithm: Algorithm, text: &str) -> Option<Self> {
-        Self::decode(algorithm, text, hex::decode)
-    }
-
-    /// Decode standard base64 of exactly the algorithm's length, padded, with no unused bit set.
-    pub fn from_base64(algorithm: Algorithm, text: &str) -> Option<Self> {
-        Self::decode(algorithm, text, base64::decode)
-    }
-
-    /// The signature in lower-case hex.
-    pub fn to_hex(&self) -> String {
-        hex::encode(self.as_bytes())
-    }
-
-    /// The signature in standard base64.
-    pub fn to_base64(&self) -> String {
-        base64::encode(self.as_bytes())
-    }
-
-    pub(crate) fn from_hmac_sha256(mac: [u8; 32]) -> Self {
-        let mut bytes = [0; Self::CAPACITY];
-        bytes.iter_mut().zip(mac).for_each(|(to, from)| *to = from);
-        Self {
-            bytes,
-            len: mac.len(),
-        }
-    }
-
-    fn decode(
-        algorithm: Algorithm,
-        text: &str,
-        decode: fn(&[u8], &mut [u8]) -> Option<()>,
-    ) -> Option<Self> {
-        let mut bytes = [0; Self::CAPACITY];
-        let len = algorithm.tag_len();
-        decode(text.as_bytes(), bytes.get_mut(..len)?)?;
-        Some(Self { bytes, len })
-    }
-
-    pub(crate) fn as_bytes(&self) -> &[u8] {
-        self.bytes.get(..self.len).unwrap_or(&self.bytes)
-    }
-}
+/// Signed content, in order.
+pub(crate) type Content<'r> = SmallVec<[Segment<'r>; 4]>;
 
 impl<'r> Segment<'r> {
     /// Bytes of the head or of the configuration, or made of both.
@@ -149,14 +92,34 @@ impl<'r> Candidate<'r> {
 }
 
 impl<'r> Envelope<'r> {
-    /// An envelope over `content`. The body must stand in it exactly once.
+    /// An envelope over `content`. The body must stand in it exactly once, as itself or as what is computed from it.
     pub fn new(content: impl IntoIterator<Item = Segment<'r>>) -> Self {
         Self {
             id: None,
             timestamp: None,
             candidates: SmallVec::new(),
-            content: content.into_iter().collect(),
+            contents: [content.into_iter().collect()].into_iter().collect(),
+            in_body: None,
         }
+    }
+
+    /// The signature stands in the body: `read` is asked once that is there. For providers whose
+    /// [`Spec::envelope_in_body`](crate::Spec::envelope_in_body) says so.
+    ///
+    /// The envelope that it returns is over members of the body, and what is verified is their text alone: that is then
+    /// [`Verified::body`](crate::Verified::body).
+    pub fn in_body(read: ReadBody) -> Self {
+        Self {
+            in_body: Some(read),
+            ..Self::new([])
+        }
+    }
+
+    /// Or `content` is what was signed, for senders that are not of one mind. The body stands in all contents alike.
+    #[must_use]
+    pub fn or(mut self, content: impl IntoIterator<Item = Segment<'r>>) -> Self {
+        self.contents.push(content.into_iter().collect());
+        self
     }
 
     /// The timestamp the sender signed. It counts only if [`Segment::Timestamp`] is in the content.
@@ -182,17 +145,64 @@ impl<'r> Envelope<'r> {
 
     /// What no envelope may lack, whatever its provider.
     pub(crate) fn check(&self, timestamped: bool) -> Result<(), Malformed> {
-        let (mut bodies, mut ids, mut stamps) = (0u8, 0u8, 0u8);
-        for segment in &self.content {
-            let count = match segment {
-                Segment::Body => &mut bodies,
-                Segment::Bytes(_) => continue,
-                Segment::Id => &mut ids,
-                Segment::Timestamp => &mut stamps,
-            };
-            *count = count.saturating_add(1);
+        self.check_over(1, timestamped)
+    }
+
+    /// What no envelope that was read from a body may lack. Returns the text it is over.
+    pub(crate) fn check_in_body(&self, timestamped: bool) -> Result<Bytes, Malformed> {
+        // The body cannot be signed by what stands in it.
+        self.check_over(0, timestamped)?;
+        let [content] = &self.contents[..] else {
+            return Err(Malformed::Candidates);
+        };
+        let mut text = Vec::new();
+        for segment in content {
+            match segment {
+                Segment::Body | Segment::BodyForm | Segment::BodySha256Hex => {} // there is none
+                Segment::Bytes(bytes) => text.extend_from_slice(bytes),
+                Segment::Id => text.extend(self.id.iter().flat_map(|id| id.as_str().bytes())),
+                Segment::Timestamp => {
+                    text.extend(self.timestamp.iter().flat_map(|at| at.text().bytes()))
+                }
+            }
         }
-        if !(1..=MAX_CANDIDATES).contains(&self.candidates.len()) || bodies != 1 {
+        Ok(text.into())
+    }
+
+    fn check_over(&self, bodies: u8, timestamped: bool) -> Result<(), Malformed> {
+        let is_bounded = (1..=MAX_CANDIDATES).contains(&self.candidates.len())
+            && (1..=MAX_CONTENTS).contains(&self.contents.len());
+        if !is_bounded || self.in_body.is_some() {
+            return Err(Malformed::Candidates);
+        }
+        let mut standings = self
+            .contents
+            .iter()
+            .map(|one| discriminant(&Standing::of(one)));
+        let first = standings.next();
+        if !standings.all(|other| Some(other) == first) {
+            return Err(Malformed::Candidates);
+        }
+        let mut contents = self.contents.iter();
+        contents.try_for_each(|content| self.check_content(content, bodies, timestamped))
+    }
+
+    fn check_content(
+        &self,
+        content: &[Segment<'_>],
+        bodies: u8,
+        timestamped: bool,
+    ) -> Result<(), Malformed> {
+        let count = |is: fn(&Segment<'_>) -> bool| content.iter().filter(|one| is(one)).count();
+        let is_body = |segment: &Segment<'_>| {
+            matches!(
+                segment,
+                Segment::Body | Segment::BodyForm | Segment::BodySha256Hex
+            )
+        };
+        let ids = count(|segment| matches!(segment, Segment::Id));
+        let stamps = count(|segment| matches!(segment, Segment::Timestamp));
+        if count(is_body) != usize::from(bodies) || content.is_empty() {
             return Err(Malformed::Candidates);
         }
         // An unsigned timestamp must never pass for a fresh one.

@@ -19,6 +19,9 @@ pub struct Head<'r> {
 #[non_exhaustive]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Malformed {
+    /// The body is not of the form that its signature needs, or holds no envelope where one must stand.
+    #[error("body does not follow its grammar")]
+    Body,
     /// The value does not follow the provider's grammar.
     #[error("header `{0}` does not follow its grammar")]
     Grammar(&'static str),

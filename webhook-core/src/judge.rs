@@ -2,11 +2,11 @@
 
 use crate::body_timestamp::BodyTimestamp;
 use crate::envelope::Envelope;
-use crate::head::Head;
+use crate::head::{Head, Malformed};
 use crate::keyring::Keyring;
 use crate::provider::DynProvider;
 use crate::timestamp::Arrival;
-use crate::verify::{Rejection, Verifier};
+use crate::verify::{Deferred, Rejection, Verifier};
 use crate::window::{Freshness, Window};
 
 /// A head whose bounds, grammar and time were judged. First step.
@@ -16,6 +16,7 @@ pub struct Judged<'r> {
     freshness: Freshness,
     /// Boxed, as few providers have one and this is moved at every step.
     in_body: Option<Box<BodyTimestamp>>,
+    deferred: Option<Deferred>,
     proves_key: bool,
 }
 
@@ -44,7 +45,21 @@ impl<'r> Judged<'r> {
                 arrival,
             })
         });
-        envelope.check(spec.is_timestamped() && in_body.is_none())?;
+        let timestamped = spec.is_timestamped() && in_body.is_none();
+        let deferred = match envelope.in_body {
+            None if spec.has_envelope_in_body() => return Err(Malformed::Candidates.into()),
+            None => {
+                envelope.check(timestamped)?;
+                None
+            }
+            Some(_) if !spec.has_envelope_in_body() => return Err(Malformed::Candidates.into()),
+            // What stands in the body is judged there, a timestamp among it.
+            Some(read) => Some(Deferred {
+                read,
+                timestamped: spec.is_timestamped(),
+                window,
+            }),
+        };
         let freshness = envelope
             .timestamp
             .as_ref()
@@ -55,6 +70,7 @@ impl<'r> Judged<'r> {
             envelope,
             freshness,
             in_body,
+            deferred,
             proves_key: spec.proves_key(),
         })
     }
@@ -64,7 +80,7 @@ impl<'r> Judged<'r> {
         self.freshness
     }
 
-    /// Take up the keys live at `now` that a candidate may have been made with, and begin their MACs.
+    /// Take up the keys live at `now` that a candidate may have been made with, and begin their checks.
     ///
     /// A candidate that names a key is tried with that key only.
     ///
@@ -81,8 +97,12 @@ impl<'r> Judged<'r> {
             envelope,
             freshness,
             in_body,
+            deferred,
             proves_key,
         } = self;
+        if let Some(deferred) = deferred {
+            return Ok(Verifier::defer(deferred, keys, now, max_body_bytes));
+        }
         let mut verifier = Verifier::begin(envelope, freshness, keys, now, max_body_bytes)?;
         verifier.judge_in_body(in_body);
         if proves_key {

@@ -3,16 +3,16 @@
 use std::fmt;
 use std::sync::Arc;
 
-use hmac::{Hmac, KeyInit, Mac};
-use sha2::Sha256;
-use zeroize::Zeroizing;
-
-use crate::bounds::{ADVISED_SECRET_BYTES, MAX_KEYS, MIN_SECRET_BYTES};
+use crate::bounds::{MAX_KEYS, MIN_SECRET_BYTES};
+use crate::hex;
+use crate::material::Material;
 use crate::secret::Secret;
 use crate::timestamp::Arrival;
-use crate::{base64, hex};
 
-/// How a provider's configured secret text becomes key bytes.
+/// How a provider's configured text becomes a key.
+///
+/// A text is read as one kind of key alone: no public key ever serves as an HMAC secret. Formats of public keys also take
+/// the private half, as standard base64 of PKCS#8, for who signs: senders, tools and tests.
 #[non_exhaustive]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SecretFormat {
@@ -21,6 +21,19 @@ pub enum SecretFormat {
         /// A prefix that secrets usually carry and that is no part of the key, or `""`.
         prefix: &'static str,
     },
+    /// An Ed25519 public key in 64 lower-case hex digits.
+    #[cfg(feature = "public-keys")]
+    Ed25519Hex,
+    /// A public key on P-256: standard base64 of its `SubjectPublicKeyInfo`, uncompressed.
+    #[cfg(feature = "public-keys")]
+    P256Spki,
+    /// An RSA public key of 2048 to 4096 bits: standard base64 of its `SubjectPublicKeyInfo`.
+    #[cfg(feature = "public-keys")]
+    RsaSpki,
+    /// A key of Standard Webhooks: `whsec_` as [`SecretFormat::Base64`], or `whpk_` with an Ed25519 public key in base64, or
+    /// `whsk_` with the private one: its seed, or seed and public key.
+    #[cfg(feature = "public-keys")]
+    StandardWebhooks,
     /// The whole text as UTF-8. A secret that is nothing but `prefix` is refused.
     Text {
         /// A prefix that secrets usually carry and that stays part of the key, or `""`.
@@ -46,7 +59,7 @@ pub struct Keyring {
     principal: Option<Arc<str>>,
 }
 
-/// A key's public name: a keyed digest of a constant, so that it says nothing of the secret.
+/// A key's public name. Of a secret, a keyed digest of a constant, which says nothing of it; of a public key, a digest.
 ///
 /// The ledger's key registry and digest claims know keys by it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -76,6 +89,9 @@ pub enum KeyringError {
     /// The first key is retiring.
     #[error("no key is active: the first one must not be retiring")]
     NoActive,
+    /// No key can sign: all are public, or retiring.
+    #[error("no active key can sign: a public key only verifies, configure the private one")]
+    NoSigner,
     /// No key at all.
     #[error("no key is given")]
     Empty,
@@ -94,6 +110,12 @@ pub enum KeyringError {
     /// A secret begins or ends with white space, or holds a control character.
     #[error("key {0} begins or ends with white space or holds a control character")]
     Malformed(usize),
+    /// A secret is a published key: whoever can read it could sign.
+    #[error("key {0} is a public key, where a secret is needed")]
+    NotSecret(usize),
+    /// A public or private key is not of the provider's kind, or weak.
+    #[error("key {0} is not a public key of the provider's kind and spelling, nor its private one")]
+    PublicKey(usize),
     /// A secret is shorter than [`MIN_SECRET_BYTES`].
     #[error("key {0} is shorter than {MIN_SECRET_BYTES} bytes")]
     Short(usize),
@@ -112,8 +134,10 @@ impl KeyringError {
             | Self::DuplicateSecret(key)
             | Self::Id(key)
             | Self::Malformed(key)
+            | Self::NotSecret(key)
+            | Self::PublicKey(key)
             | Self::Short(key) => Some(key),
-            Self::NoActive | Self::Empty | Self::TooMany => None,
+            Self::NoActive | Self::NoSigner | Self::Empty | Self::TooMany => None,
         }
     }
 }
@@ -124,18 +148,18 @@ pub(crate) struct Key {
     fingerprint: KeyFingerprint,
     is_retiring: bool,
     retire_at: Option<i64>,
-    short: bool,
-    hmac_sha256: Hmac<Sha256>,
+    material: Material,
 }
 
 impl SecretFormat {
-    fn key_bytes(self, text: &str, position: usize) -> Result<Zeroizing<Vec<u8>>, KeyringError> {
+    /// What a configured text usually begins with, or `""`.
+    pub const fn prefix(self) -> &'static str {
         match self {
-            Self::Base64 { prefix } => {
-                let encoded = text.strip_prefix(prefix).unwrap_or(text);
-                base64::decode_secret(encoded.as_bytes()).ok_or(KeyringError::Encoding(position))
-            }
-            Self::Text { .. } => Ok(Zeroizing::new(text.as_bytes().to_vec())),
+            Self::Base64 { prefix } | Self::Text { prefix } => prefix,
+            #[cfg(feature = "public-keys")]
+            Self::Ed25519Hex | Self::P256Spki | Self::RsaSpki => "",
+            #[cfg(feature = "public-keys")]
+            Self::StandardWebhooks => "whsec_",
         }
     }
 }
@@ -240,9 +264,23 @@ impl Keyring {
         self.principal.as_deref()
     }
 
-    /// How many keys are shorter than [`ADVISED_SECRET_BYTES`], for a warning at start.
+    /// How many keys are shorter than [`ADVISED_SECRET_BYTES`](crate::bounds::ADVISED_SECRET_BYTES), for a warning at start.
     pub fn short_keys(&self) -> usize {
-        self.keys.iter().filter(|key| key.short).count()
+        self.keys
+            .iter()
+            .filter(|key| key.material.is_short())
+            .count()
+    }
+
+    /// Whether a key can sign: of keys that anybody may know, only one whose private half is configured.
+    ///
+    /// For whoever is going to sign, when he starts; [`Signing`](crate::Signing) makes no signature without.
+    ///
+    /// # Errors
+    ///
+    /// [`KeyringError::NoSigner`].
+    pub fn ensure_signs(&self) -> Result<(), KeyringError> {
+        self.signer().map(drop).ok_or(KeyringError::NoSigner)
     }
 
     pub(crate) fn owner(&self) -> Option<&Arc<str>> {
@@ -259,9 +297,10 @@ impl Keyring {
         keys.find(|key| key.fingerprint() == fingerprint)
     }
 
-    /// The key that signs: the first, which is active.
-    pub(crate) fn active(&self) -> Option<&Key> {
-        self.keys.first()
+    /// The key that signs: the first active one that can.
+    pub(crate) fn signer(&self) -> Option<&Key> {
+        let mut active = self.keys.iter().filter(|key| !key.is_retiring);
+        active.find(|key| key.material.signs())
     }
 }
 
@@ -271,30 +310,24 @@ impl Key {
         config: KeyConfig,
         position: usize,
     ) -> Result<Self, KeyringError> {
-        let (SecretFormat::Base64 { prefix } | SecretFormat::Text { prefix }) = format;
         let bytes = config.secret.expose();
         let text = std::str::from_utf8(bytes).map_err(|_| KeyringError::Malformed(position))?;
-        if text.trim().is_empty() || text.trim() == prefix {
+        if text.trim().is_empty() || text.trim() == format.prefix() {
             return Err(KeyringError::Blank(position));
         }
         if text != text.trim() || text.chars().any(char::is_control) {
             return Err(KeyringError::Malformed(position));
         }
-        let bytes = format.key_bytes(text, position)?;
-        if bytes.len() < MIN_SECRET_BYTES {
-            return Err(KeyringError::Short(position));
-        }
+        let material = Material::read(format, text, position)?;
         if config.id.as_deref().is_some_and(|id| !is_key_id(id)) {
             return Err(KeyringError::Id(position));
         }
-        let hmac_sha256 = hmac_sha256(&bytes);
         Ok(Self {
             id: config.id.map(Into::into),
-            fingerprint: KeyFingerprint::of(&hmac_sha256),
+            fingerprint: KeyFingerprint(material.fingerprint()),
             is_retiring: config.retiring,
             retire_at: config.retire_at,
-            short: bytes.len() < ADVISED_SECRET_BYTES,
-            hmac_sha256,
+            material,
         })
     }
 
@@ -306,6 +339,10 @@ impl Key {
         self.id.as_ref()
     }
 
+    pub(crate) fn is_named(&self, id: &str) -> bool {
+        self.id.as_deref() == Some(id)
+    }
+
     pub(crate) fn fingerprint(&self) -> KeyFingerprint {
         self.fingerprint
     }
@@ -314,9 +351,8 @@ impl Key {
         self.is_retiring
     }
 
-    /// The keyed state, computed once when the ring was built.
-    pub(crate) fn hmac_sha256(&self) -> Hmac<Sha256> {
-        self.hmac_sha256.clone()
+    pub(crate) fn material(&self) -> &Material {
+        &self.material
     }
 }
 
@@ -342,15 +378,6 @@ impl KeyFingerprint {
     /// Its bytes, as the ledger stores them.
     pub fn as_bytes(&self) -> &[u8; 16] {
         &self.0
-    }
-
-    fn of(keyed: &Hmac<Sha256>) -> Self {
-        let mut mac = keyed.clone();
-        mac.update(b"webhook key fingerprint, version 1");
-        let full: [u8; 32] = mac.finalize().into_bytes().into();
-        let mut short = [0; 16];
-        short.iter_mut().zip(full).for_each(|(to, from)| *to = from);
-        Self(short)
     }
 }
 
@@ -389,14 +416,6 @@ pub(crate) fn is_key_id(text: &str) -> bool {
         && text
             .bytes()
             .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-'))
-}
-
-fn hmac_sha256(secret: &[u8]) -> Hmac<Sha256> {
-    #[expect(
-        clippy::expect_used,
-        reason = "HMAC takes keys of every length, RFC 2104 section 2"
-    )]
-    Hmac::<Sha256>::new_from_slice(secret).expect("HMAC takes any key")
 }
 
 #[cfg(test)]

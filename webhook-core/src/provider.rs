@@ -38,6 +38,12 @@ pub trait Provider: Debug + Send + Sync + 'static {
     /// The headers that carry a signature: the dual of [`Provider::envelope`].
     fn sign(&self, with: &Signing<'_>) -> Vec<(&'static str, String)>;
 
+    /// The body with its envelope in it, around the event that is [`Signing::body`]: the dual of
+    /// [`Envelope::in_body`]. `None` for schemes that sign in headers, and for what they cannot sign.
+    fn enclose(&self, _with: &Signing<'_>) -> Option<Bytes> {
+        None
+    }
+
     /// Whose events these bytes are.
     ///
     /// # Errors
@@ -85,6 +91,8 @@ pub trait DynProvider: Debug + Send + Sync + 'static {
     fn envelope<'r>(&self, head: &Head<'r>) -> Result<Envelope<'r>, Malformed>;
     /// See [`Provider::sign`].
     fn sign(&self, with: &Signing<'_>) -> Vec<(&'static str, String)>;
+    /// See [`Provider::enclose`].
+    fn enclose(&self, with: &Signing<'_>) -> Option<Bytes>;
     /// See [`Provider::identities`].
     ///
     /// # Errors
@@ -152,6 +160,7 @@ pub struct Spec {
     kept_headers: &'static [&'static str],
     proves_key: bool,
     answers_get: bool,
+    envelope_in_body: bool,
     repeating: &'static [&'static str],
     topics_share_bodies: bool,
     automatic: Redelivery,
@@ -184,6 +193,7 @@ impl Spec {
             kept_headers: &[],
             proves_key: false,
             answers_get: false,
+            envelope_in_body: false,
             repeating: &[],
             topics_share_bodies: false,
             automatic: Redelivery::Unknown,
@@ -265,6 +275,13 @@ impl Spec {
     #[must_use]
     pub const fn answers_get(mut self) -> Self {
         self.answers_get = true;
+        self
+    }
+
+    /// Its signature stands in the body, and signs members of it: see [`Envelope::in_body`].
+    #[must_use]
+    pub const fn envelope_in_body(mut self) -> Self {
+        self.envelope_in_body = true;
         self
     }
 
@@ -371,6 +388,11 @@ impl Spec {
         self.proves_key
     }
 
+    /// Whether its signature stands in the body.
+    pub fn has_envelope_in_body(&self) -> bool {
+        self.envelope_in_body
+    }
+
     /// Whether it sends a challenge as a GET.
     pub fn is_greeted(&self) -> bool {
         self.answers_get
@@ -449,6 +471,10 @@ impl<P: Provider> DynProvider for P {
 
     fn sign(&self, with: &Signing<'_>) -> Vec<(&'static str, String)> {
         Provider::sign(self, with)
+    }
+
+    fn enclose(&self, with: &Signing<'_>) -> Option<Bytes> {
+        Provider::enclose(self, with)
     }
 
     fn identities(&self, verified: &Verified<'_>) -> Result<Identities, InvalidEvent> {

@@ -2,13 +2,15 @@
 
 use std::borrow::Cow;
 
-use hmac::Mac;
 use sha2::{Digest as _, Sha256};
 
-use crate::envelope::{Algorithm, Segment, Tag};
+use crate::algorithm::Algorithm;
+use crate::envelope::Segment;
 use crate::hex;
 use crate::identity::EventId;
 use crate::keyring::{Key, Keyring};
+use crate::standing::Standing;
+use crate::tag::Tag;
 use crate::timestamp::Arrival;
 
 /// What a provider is asked to sign. It hands out tags, never keys.
@@ -34,7 +36,7 @@ pub struct SignedTag {
 }
 
 impl<'s> Signing<'s> {
-    /// Sign `body` at `unix_secs` with the active key of `keys`.
+    /// Sign `body` at `unix_secs` with the first active key of `keys` that can sign.
     pub fn new(keys: &'s Keyring, body: &'s [u8], unix_secs: i64) -> Self {
         Self {
             keys,
@@ -99,31 +101,32 @@ impl<'s> Signing<'s> {
         &self.timestamp
     }
 
-    /// Tags over `content`, the active key's first.
+    /// Tags over `content`, the signing key's first: it is the first active one that can sign.
+    ///
+    /// Of keys of other algorithms there is none, nor of public keys whose private half is not configured:
+    /// [`Keyring::ensure_signs`] tells.
     pub fn tags(&self, algorithm: Algorithm, content: &[Segment<'_>]) -> Vec<SignedTag> {
         let id = self.event_id();
-        let tag = |key: &Key| SignedTag {
-            key_id: key.id().map(|id| (**id).to_owned()),
-            tag: self.tag(key, algorithm, content, &id),
+        let Some(standing) = Standing::of(content).whole(self.body) else {
+            return Vec::new();
         };
-        if self.every_key {
-            self.keys.live(Arrival(self.unix_secs)).map(tag).collect()
-        } else {
-            self.keys.active().map(tag).into_iter().collect()
-        }
-    }
-
-    fn tag(&self, key: &Key, algorithm: Algorithm, content: &[Segment<'_>], id: &str) -> Tag {
-        let Algorithm::HmacSha256 = algorithm;
-        let mut mac = key.hmac_sha256();
-        for segment in content {
-            mac.update(match segment {
-                Segment::Body => self.body,
+        let tag = |key: &Key| {
+            let pieces = content.iter().map(|segment| match segment {
+                Segment::Body | Segment::BodyForm | Segment::BodySha256Hex => standing.as_ref(),
                 Segment::Bytes(bytes) => bytes.as_ref(),
                 Segment::Id => id.as_bytes(),
                 Segment::Timestamp => self.timestamp.as_bytes(),
             });
+            Some(SignedTag {
+                key_id: key.id().map(|id| (**id).to_owned()),
+                tag: key.material().sign(algorithm, pieces)?,
+            })
+        };
+        if self.every_key {
+            let live = self.keys.live(Arrival(self.unix_secs));
+            live.filter_map(tag).collect()
+        } else {
+            self.keys.signer().and_then(tag).into_iter().collect()
         }
-        Tag::from_hmac_sha256(mac.finalize().into_bytes().into())
     }
 }

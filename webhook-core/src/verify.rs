@@ -1,4 +1,4 @@
-//! From a judged head to authentic bytes: MACs begun, fed, compared. Each step takes `self`.
+//! From a judged head to authentic bytes: checks begun, fed, compared. Each step takes `self`.
 
 use std::fmt;
 use std::sync::Arc;
@@ -8,41 +8,60 @@ use hmac::{Hmac, Mac};
 use serde::Deserialize;
 use sha2::Sha256;
 use smallvec::SmallVec;
-use subtle::{Choice, ConditionallySelectable as _, ConstantTimeEq as _};
+use subtle::{Choice, ConditionallySelectable as _};
 
+use crate::algorithm::Algorithm;
 use crate::body_timestamp::BodyTimestamp;
 use crate::bounds::MAX_PROOF_BYTES;
-use crate::envelope::{Algorithm, Envelope, Segment, Tag};
+use crate::check::Check;
+use crate::envelope::{Candidate, Envelope, Segment};
 use crate::head::{Head, Malformed};
 use crate::identity::{EventId, InvalidEvent};
 use crate::json;
 use crate::keyring::{Key, KeyFingerprint, Keyring};
+use crate::standing::Standing;
+use crate::tag::Tag;
 use crate::timestamp::Arrival;
-use crate::window::Freshness;
+use crate::untrusted::{ReadBody, UntrustedBody};
+use crate::window::{Freshness, Window};
 
-/// MACs under way: feed it the body as it arrives.
+/// Checks under way: feed it the body as it arrives.
 ///
 /// It keeps the very bytes it hashes, so that what is verified is what is parsed.
 pub struct Verifier {
     // One in place: this struct is moved at every step, and few endpoints rotate a key at any time.
     lanes: SmallVec<[Lane; 1]>,
-    candidates: SmallVec<[(Option<usize>, Tag); 2]>,
-    suffix: Vec<u8>,
+    candidates: SmallVec<[Tried; 2]>,
+    /// What stands around the body in each content.
+    contents: SmallVec<[Around; 1]>,
+    standing: Standing,
     principal: Option<Arc<str>>,
     body: Body,
     max_body_bytes: usize,
     freshness: Freshness,
     in_body: Option<Box<BodyTimestamp>>,
+    /// Where there are no lanes yet: the envelope stands in the body.
+    deferred: Option<Box<(Deferred, Keyring, Arrival)>>,
     /// A fresh MAC for each lane, where the provider's handshake asks for a proof of the key.
-    provers: Vec<Hmac<Sha256>>,
+    provers: Vec<Option<Hmac<Sha256>>>,
     signed_at: Option<i64>,
     signed_id: Option<EventId>,
+}
+
+/// How an envelope is read and judged that stands in the body.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Deferred {
+    pub(crate) read: ReadBody,
+    pub(crate) timestamped: bool,
+    pub(crate) window: Window,
 }
 
 /// Authentic bytes and the key that made them so. Only [`Verifier::finish`] makes one.
 pub struct Verified<'h> {
     head: &'h Head<'h>,
     body: Bytes,
+    /// The body as received, where only some of its members are signed.
+    around: Option<Bytes>,
     key: MatchedKey,
     principal: Option<Arc<str>>,
     prover: Option<Box<Hmac<Sha256>>>,
@@ -96,10 +115,26 @@ pub enum Rejection {
     UnknownKey,
 }
 
-/// One key's MAC over the signed content.
+/// One key's check of one content, by one algorithm.
 struct Lane {
     key: MatchedKey,
-    mac: Hmac<Sha256>,
+    algorithm: Algorithm,
+    /// Which of the contents.
+    content: usize,
+    check: Check,
+}
+
+/// A signature, and the lanes it is tried in: a bit each.
+struct Tried {
+    lanes: u16,
+    tag: Tag,
+}
+
+/// What stands before the body, kept only where a check needs the content whole, and after it.
+#[derive(Default)]
+struct Around {
+    prefix: Vec<u8>,
+    suffix: Vec<u8>,
 }
 
 /// The body so far. One chunk is kept as it came, more are joined.
@@ -109,7 +144,7 @@ enum Body {
 }
 
 impl Verifier {
-    /// Take up the keys live at `now` that a candidate may have been made with, and begin their MACs.
+    /// Take up the keys live at `now` that a candidate may have been made with, and begin their checks.
     pub(crate) fn begin(
         envelope: Envelope<'_>,
         freshness: Freshness,
@@ -121,67 +156,114 @@ impl Verifier {
             id,
             timestamp,
             candidates,
-            content,
+            contents,
+            in_body: _,
         } = envelope;
         let mut lanes: SmallVec<[Lane; 1]> = SmallVec::new();
+        for content in 0..contents.len() {
+            for key in keys.live(now) {
+                for candidate in &candidates {
+                    let begun = |lane: &Lane| lane.is_of(key, candidate.algorithm, content);
+                    if candidate.key_id.is_some_and(|id| !key.is_named(id))
+                        || lanes.iter().any(begun)
+                    {
+                        continue;
+                    }
+                    // A key is tried by its own algorithm alone, whatever the sender writes.
+                    if let Some(check) = key.material().check(candidate.algorithm) {
+                        lanes.push(Lane::new(key, candidate.algorithm, content, check));
+                    }
+                }
+            }
+        }
         let mut kept = SmallVec::new();
-        for key in keys.live(now) {
-            let named = |id: &str| key.id().is_some_and(|own| **own == *id);
-            if candidates.iter().any(|one| one.key_id.is_none_or(named)) {
-                lanes.push(Lane::new(key));
+        for candidate in candidates {
+            let fitting = lanes_by_bit(&lanes).filter(|(_, lane)| lane.tries(&candidate));
+            match fitting.fold(0, |all, (bit, _)| all | bit) {
+                0 => {} // an unknown id, or another kind of key, beside a known one
+                lanes => kept.push(Tried {
+                    lanes,
+                    tag: candidate.tag,
+                }),
             }
         }
-        for candidate in &candidates {
-            let Algorithm::HmacSha256 = candidate.algorithm;
-            let lane = candidate.key_id.map(|id| {
-                lanes
-                    .iter()
-                    .position(|lane| lane.key.id.as_deref() == Some(id))
-            });
-            match lane {
-                None => kept.push((None, candidate.tag)),
-                Some(Some(lane)) => kept.push((Some(lane), candidate.tag)),
-                Some(None) => {} // an unknown id beside a known one is ignored
-            }
-        }
-        if lanes.is_empty() || kept.is_empty() {
+        if kept.is_empty() {
             return Err(Rejection::UnknownKey);
         }
         // `Envelope::check`: what stands in the content is there.
         let signed_id = id.as_ref().map_or(&b""[..], |id| id.as_str().as_bytes());
         let stamp = timestamp.map_or(&b""[..], |stamp| stamp.text().as_bytes());
-        let mut segments = content.iter();
-        for segment in segments.by_ref() {
-            let bytes = match segment {
-                Segment::Body => break,
-                Segment::Bytes(bytes) => bytes.as_ref(),
-                Segment::Id => signed_id,
-                Segment::Timestamp => stamp,
-            };
-            lanes.iter_mut().for_each(|lane| lane.mac.update(bytes));
-        }
-        let mut suffix = Vec::new();
-        for segment in segments {
-            match segment {
-                Segment::Body => {} // `Envelope::check`: there is only one
-                Segment::Bytes(bytes) => suffix.extend_from_slice(bytes),
-                Segment::Id => suffix.extend_from_slice(signed_id),
-                Segment::Timestamp => suffix.extend_from_slice(stamp),
+        let needs_content = lanes.iter().any(|lane| lane.check.needs_content());
+        let mut arounds: SmallVec<[Around; 1]> = SmallVec::new();
+        for (nth, content) in contents.iter().enumerate() {
+            let mut around = Around::default();
+            let mut is_before = true;
+            for segment in content {
+                let bytes = match segment {
+                    // `Envelope::check`: there is only one
+                    Segment::Body | Segment::BodyForm | Segment::BodySha256Hex => {
+                        is_before = false;
+                        continue;
+                    }
+                    Segment::Bytes(bytes) => bytes.as_ref(),
+                    Segment::Id => signed_id,
+                    Segment::Timestamp => stamp,
+                };
+                if !is_before {
+                    around.suffix.extend_from_slice(bytes);
+                    continue;
+                }
+                let mine = lanes.iter_mut().filter(|lane| lane.content == nth);
+                mine.for_each(|lane| lane.check.update(bytes));
+                if needs_content {
+                    around.prefix.extend_from_slice(bytes);
+                }
             }
+            arounds.push(around);
         }
+        // `Envelope::check`: it stands alike in all of them.
+        let standing = contents
+            .first()
+            .map_or_else(Standing::default, |first| Standing::of(first));
         Ok(Self {
             lanes,
             candidates: kept,
-            suffix,
+            contents: arounds,
+            standing,
             principal: keys.owner().cloned(),
-            body: Body::Whole(Bytes::new()),
+            body: Body::default(),
             max_body_bytes,
             freshness,
             in_body: None,
+            deferred: None,
             provers: Vec::new(),
             signed_at: timestamp.map(|timestamp| timestamp.unix_secs()),
             signed_id: id,
         })
+    }
+
+    /// Collect the body first: the envelope stands in it.
+    pub(crate) fn defer(
+        deferred: Deferred,
+        keys: &Keyring,
+        now: Arrival,
+        max_body_bytes: usize,
+    ) -> Self {
+        Self {
+            lanes: SmallVec::new(),
+            candidates: SmallVec::new(),
+            contents: SmallVec::new(),
+            standing: Standing::default(),
+            principal: None,
+            body: Body::default(),
+            max_body_bytes,
+            freshness: Freshness::Fresh,
+            in_body: None,
+            deferred: Some(Box::new((deferred, keys.clone(), now))),
+            provers: Vec::new(),
+            signed_at: None,
+            signed_id: None,
+        }
     }
 
     /// Judge a timestamp inside the body, once the signature holds.
@@ -192,10 +274,10 @@ impl Verifier {
     /// Keep what [`Verified::proof`] needs.
     pub(crate) fn keep_provers(&mut self, keys: &Keyring) {
         let fresh = |lane: &Lane| {
-            keys.by_fingerprint(lane.key.fingerprint)
-                .map(Key::hmac_sha256)
+            let key = keys.by_fingerprint(lane.key.fingerprint)?;
+            key.material().hmac_sha256()
         };
-        self.provers = self.lanes.iter().filter_map(fresh).collect();
+        self.provers = self.lanes.iter().map(fresh).collect();
     }
 
     /// Feed the next piece of the raw body.
@@ -209,37 +291,84 @@ impl Verifier {
                 max_bytes: self.max_body_bytes,
             });
         }
-        self.lanes
-            .iter_mut()
-            .for_each(|lane| lane.mac.update(&chunk));
+        if self.standing.update(&chunk) {
+            let lanes = self.lanes.iter_mut();
+            lanes.for_each(|lane| lane.check.update(&chunk));
+        }
         self.body.push(chunk);
         Ok(())
     }
 
-    /// Compare every candidate with every key it may be tried with: in constant time, without
-    /// an early exit.
+    /// Compare every candidate with every key it may be tried with, without an early exit; MACs in constant time.
     ///
     /// # Errors
     ///
     /// [`Rejection::SignatureMismatch`]; [`Rejection::Stale`] and [`Rejection::Future`] with
     /// `authentic` for a signature that holds outside its window; [`Malformed::Timestamp`] for an
-    /// authentic body without the timestamp that its provider puts there.
+    /// authentic body without the timestamp that its provider puts there; [`Malformed::Body`] for one that is not
+    /// of the form which its signature needs. Of an envelope that stands in the body also what [`Judged`](crate::Judged)
+    /// refuses in a head.
     pub fn finish<'h>(mut self, head: &'h Head<'h>) -> Result<Verified<'h>, Rejection> {
+        let body = std::mem::take(&mut self.body).into_bytes();
+        let Some(deferred) = self.deferred.take() else {
+            return self.conclude(head, body, None);
+        };
+        let (
+            Deferred {
+                read,
+                timestamped,
+                window,
+            },
+            keys,
+            now,
+        ) = *deferred;
+        let envelope = read(UntrustedBody::new(&body))?;
+        let signed = envelope.check_in_body(timestamped)?;
+        let freshness = match &envelope.timestamp {
+            Some(timestamp) => window.judge(timestamp, now),
+            None => Freshness::Fresh,
+        };
+        let run = Self::begin(envelope, freshness, &keys, now, 0)?;
+        run.conclude(head, signed, Some(body))
+    }
+
+    fn conclude<'h>(
+        self,
+        head: &'h Head<'h>,
+        body: Bytes,
+        around: Option<Bytes>,
+    ) -> Result<Verified<'h>, Rejection> {
+        let standing = self.standing.finish(&body).ok_or(Malformed::Body)?;
+        let is_signed_whole = around.is_none() && standing.is_empty();
+        let whole = if is_signed_whole {
+            &body[..]
+        } else {
+            &standing
+        };
         let mut any = Choice::from(0);
         let mut winner = 0u8;
-        for (index, lane) in (0u8..).zip(&mut self.lanes) {
-            lane.mac.update(&self.suffix);
-            let tag = lane.mac.clone().finalize().into_bytes();
-            for (only, candidate) in &self.candidates {
-                if only.is_none_or(|only| only == usize::from(index)) {
-                    let equal = equal(&tag, candidate.as_bytes());
-                    winner.conditional_assign(&index, equal & !any);
-                    any |= equal;
+        for (index, (bit, lane)) in (0u8..).zip(lanes_by_bit(&self.lanes)) {
+            let Some(Around { prefix, suffix }) = self.contents.get(lane.content) else {
+                continue;
+            };
+            let mut check = lane.check.clone();
+            check.update(&standing);
+            check.update(suffix);
+            let content = if check.needs_content() {
+                [prefix, whole, suffix].concat()
+            } else {
+                Vec::new()
+            };
+            let checked = check.finish();
+            for candidate in &self.candidates {
+                if candidate.lanes & bit != 0 {
+                    let holds = checked.holds(&candidate.tag, &content);
+                    winner.conditional_assign(&index, holds & !any);
+                    any |= holds;
                 }
             }
         }
         let authentic = bool::from(any);
-        let body = self.body.into_bytes();
         let (freshness, signed_at) = match self.in_body {
             // Nobody parses a byte of a body that is not authentic.
             Some(stamp) if authentic => {
@@ -266,8 +395,14 @@ impl Verifier {
             head,
             key: lane.key.clone(),
             body,
+            around,
             principal: self.principal,
-            prover: self.provers.into_iter().nth(winner.into()).map(Box::new),
+            prover: self
+                .provers
+                .into_iter()
+                .nth(winner.into())
+                .flatten()
+                .map(Box::new),
             signed_at,
             signed_id: self.signed_id,
         })
@@ -275,9 +410,16 @@ impl Verifier {
 }
 
 impl<'h> Verified<'h> {
-    /// The raw body, exactly as signed.
+    /// The bytes that the signature covers: the raw body, exactly as received. Where the envelope stands in the body,
+    /// the text that was made of its signed members, and nothing else.
     pub fn body(&self) -> &Bytes {
         &self.body
+    }
+
+    /// The raw body around an envelope that stands in it: **not** authentic, whatever [`Verified::body`] does not say, too.
+    /// `None` where the body is what was signed.
+    pub fn unsigned_body(&self) -> Option<&Bytes> {
+        self.around.as_ref()
     }
 
     /// The head it came with, which is *not* authentic: GitHub's id and event name live there.
@@ -320,7 +462,7 @@ impl<'h> Verified<'h> {
         }
         let mut mac = Hmac::clone(self.prover.as_deref()?);
         mac.update(challenge.as_bytes());
-        Some(Tag::from_hmac_sha256(mac.finalize().into_bytes().into()))
+        Some(Tag::from_bytes(&mac.finalize().into_bytes()))
     }
 
     /// The signed timestamp, in Unix seconds.
@@ -383,15 +525,42 @@ impl fmt::Debug for Verified<'_> {
 }
 
 impl Lane {
-    fn new(key: &Key) -> Self {
+    fn new(key: &Key, algorithm: Algorithm, content: usize, check: Check) -> Self {
         Self {
             key: MatchedKey {
                 id: key.id().cloned(),
                 fingerprint: key.fingerprint(),
                 is_retiring: key.is_retiring(),
             },
-            mac: key.hmac_sha256(),
+            algorithm,
+            content,
+            check,
         }
+    }
+
+    fn is_of(&self, key: &Key, algorithm: Algorithm, content: usize) -> bool {
+        self.key.fingerprint == key.fingerprint()
+            && self.algorithm == algorithm
+            && self.content == content
+    }
+
+    /// Whether `candidate` is tried here.
+    fn tries(&self, candidate: &Candidate<'_>) -> bool {
+        let own = self.key.id.as_deref();
+        self.algorithm == candidate.algorithm && candidate.key_id.is_none_or(|id| own == Some(id))
+    }
+}
+
+/// Lanes, and the bits that stand for them. There are no more than bits: `MAX_KEYS` of at most two
+/// algorithms, over `MAX_CONTENTS`.
+fn lanes_by_bit(lanes: &[Lane]) -> impl Iterator<Item = (u16, &Lane)> {
+    let bits = (0..u16::BITS).map(|at| 1u16.rotate_left(at));
+    bits.zip(lanes)
+}
+
+impl Default for Body {
+    fn default() -> Self {
+        Self::Whole(Bytes::new())
     }
 }
 
@@ -422,19 +591,4 @@ impl Body {
             Self::Joined(bytes) => bytes.freeze(),
         }
     }
-}
-
-/// Whether two tags are equal, in a time that depends on their lengths alone.
-///
-/// Sixteen bytes at a time: `subtle` hides each comparison from the optimiser, which costs more than
-/// the comparison itself.
-fn equal(ours: &[u8], theirs: &[u8]) -> Choice {
-    if ours.len() != theirs.len() {
-        return Choice::from(0);
-    }
-    let ((ours, rest), (theirs, other_rest)) = (ours.as_chunks(), theirs.as_chunks());
-    let words = ours.iter().zip(theirs);
-    words.fold(rest.ct_eq(other_rest), |all, (ours, theirs)| {
-        all & u128::from_ne_bytes(*ours).ct_eq(&u128::from_ne_bytes(*theirs))
-    })
 }

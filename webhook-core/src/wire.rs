@@ -2,12 +2,14 @@
 
 use smallvec::SmallVec;
 
+use crate::algorithm::Algorithm;
 use crate::bounds::MAX_CANDIDATES;
-use crate::envelope::{Algorithm, Candidate, Envelope, Segment, Tag};
+use crate::envelope::{Candidate, Envelope, Segment};
 use crate::head::{Head, Malformed};
 use crate::identity::EventId;
 use crate::keyring::is_key_id;
 use crate::sign::{SignedTag, Signing};
+use crate::tag::Tag;
 use crate::timestamp::TimestampForm;
 
 /// A scheme of one signature header, and perhaps headers for a timestamp and an event id.
@@ -21,6 +23,7 @@ pub struct Wire {
     id_header: Option<&'static str>,
     form: TimestampForm,
     algorithm: Algorithm,
+    also: Option<(&'static str, Algorithm)>,
     encoding: Encoding,
     content: &'static [Part],
 }
@@ -83,8 +86,22 @@ impl Wire {
     ///
     /// # Panics
     ///
-    /// If an id in `content` has no literal after it; in a `const`, at compile time.
+    /// As [`Wire::new`].
     pub const fn hmac_sha256(
+        header: &'static str,
+        grammar: Grammar,
+        content: &'static [Part],
+    ) -> Self {
+        Self::new(Algorithm::HmacSha256, header, grammar, content)
+    }
+
+    /// Signatures of `algorithm` in lower-case hex, in `header`, over `content`.
+    ///
+    /// # Panics
+    ///
+    /// If an id in `content` has no literal after it; in a `const`, at compile time.
+    pub const fn new(
+        algorithm: Algorithm,
         header: &'static str,
         grammar: Grammar,
         content: &'static [Part],
@@ -96,7 +113,8 @@ impl Wire {
             timestamp_header: None,
             id_header: None,
             form: TimestampForm::Seconds,
-            algorithm: Algorithm::HmacSha256,
+            algorithm,
+            also: None,
             encoding: Encoding::Hex,
             content,
         }
@@ -106,6 +124,13 @@ impl Wire {
     #[must_use]
     pub const fn base64(mut self) -> Self {
         self.encoding = Encoding::Base64;
+        self
+    }
+
+    /// Elements of another version of [`Grammar::Versioned`] are signatures of another algorithm.
+    #[must_use]
+    pub const fn also(mut self, version: &'static str, algorithm: Algorithm) -> Self {
+        self.also = Some((version, algorithm));
         self
     }
 
@@ -174,7 +199,7 @@ impl Wire {
             } => self.read_pairs(&mut envelope, value, separator, timestamp, tag)?,
             Grammar::Prefixed(prefix) => {
                 let text = value.strip_prefix(prefix).ok_or(self.malformed())?;
-                let tag = self.decode(text).ok_or(self.malformed())?;
+                let tag = self.decode(self.algorithm, text).ok_or(self.malformed())?;
                 self.offer(&mut envelope, Candidate::unnamed(self.algorithm, tag))?;
             }
             Grammar::Versioned {
@@ -221,7 +246,18 @@ impl Wire {
                 separator,
                 mark,
                 version,
-            } => join(tags.map(|tag| format!("{version}{mark}{tag}")), separator),
+            } => {
+                let tags = tags.map(|tag| format!("{version}{mark}{tag}"));
+                let also = self.also.into_iter().flat_map(|(version, algorithm)| {
+                    let others = with.tags(algorithm, &content);
+                    others.into_iter().map(move |signed| (version, signed.tag))
+                });
+                let also = also.map(|(version, tag)| {
+                    let tag = self.encode(&tag);
+                    format!("{version}{mark}{tag}")
+                });
+                join(tags.chain(also), separator)
+            }
         };
         let id = self
             .id_header
@@ -259,7 +295,7 @@ impl Wire {
                 }
                 envelope.timestamp = Some(self.form.read(text)?);
             } else if name == tag
-                && let Some(tag) = self.decode(text)
+                && let Some(tag) = self.decode(self.algorithm, text)
             {
                 self.offer(envelope, Candidate::unnamed(self.algorithm, tag))?;
             }
@@ -277,10 +313,12 @@ impl Wire {
     ) -> Result<(), Malformed> {
         for element in value.split(separator) {
             let (name, text) = element.split_once(mark).ok_or(self.malformed())?;
-            if name == version
-                && let Some(tag) = self.decode(text)
+            let own = (version, self.algorithm);
+            let mut versions = std::iter::once(own).chain(self.also);
+            if let Some((_, algorithm)) = versions.find(|(known, _)| *known == name)
+                && let Some(tag) = self.decode(algorithm, text)
             {
-                self.offer(envelope, Candidate::unnamed(self.algorithm, tag))?;
+                self.offer(envelope, Candidate::unnamed(algorithm, tag))?;
             }
         }
         Ok(())
@@ -293,7 +331,7 @@ impl Wire {
         separator: char,
     ) -> Result<(), Malformed> {
         if !value.contains(['=', separator]) {
-            let tag = self.decode(value).ok_or(self.malformed())?;
+            let tag = self.decode(self.algorithm, value).ok_or(self.malformed())?;
             return self.offer(envelope, Candidate::unnamed(self.algorithm, tag));
         }
         let mut seen: SmallVec<[&str; 4]> = SmallVec::new();
@@ -303,7 +341,7 @@ impl Wire {
                 return Err(self.malformed());
             }
             seen.push(id);
-            if let Some(tag) = self.decode(text) {
+            if let Some(tag) = self.decode(self.algorithm, text) {
                 self.offer(envelope, Candidate::by_key(self.algorithm, id, tag))?;
             }
         }
@@ -338,10 +376,10 @@ impl Wire {
         names.find(|name| head.all(name).next().is_some())
     }
 
-    fn decode(&self, text: &str) -> Option<Tag> {
+    fn decode(&self, algorithm: Algorithm, text: &str) -> Option<Tag> {
         match self.encoding {
-            Encoding::Base64 => Tag::from_base64(self.algorithm, text),
-            Encoding::Hex => Tag::from_hex(self.algorithm, text),
+            Encoding::Base64 => Tag::from_base64(algorithm, text),
+            Encoding::Hex => Tag::from_hex(algorithm, text),
         }
     }
 

@@ -88,13 +88,14 @@ impl<'p> Receiver<'p> {
         }
     }
 
-    /// `body` with the headers that sign it now.
+    /// `body` with the headers that sign it now, or inside the body that does.
     pub fn sign(&self, body: impl Into<Vec<u8>>) -> Request {
         let body = body.into();
+        let signing = Signing::new(&self.keys, &body, self.now).to(TARGET);
+        let enclosed = self.provider.enclose(&signing).map(Vec::from);
         Request::new(
-            self.provider
-                .sign(&Signing::new(&self.keys, &body, self.now).to(TARGET)),
-            body.clone(),
+            self.provider.sign(&signing),
+            enclosed.unwrap_or(body.clone()),
         )
     }
 

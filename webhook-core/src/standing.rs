@@ -1,0 +1,59 @@
+//! How the body stands in the signed content: as itself, or as something computed from the very bytes received.
+
+use std::borrow::Cow;
+
+use sha2::{Digest as _, Sha256};
+
+use crate::envelope::Segment;
+use crate::form::Form;
+use crate::hex;
+
+/// What stands for the body, under way.
+#[derive(Debug, Clone, Default)]
+pub(crate) enum Standing {
+    /// The parameters of the form that it is.
+    Form,
+    /// Itself: hashed as it arrives.
+    #[default]
+    Itself,
+    /// Its SHA-256.
+    Sha256(Box<Sha256>),
+}
+
+impl Standing {
+    /// How the body stands in `content`.
+    pub(crate) fn of(content: &[Segment<'_>]) -> Self {
+        let mut standing = content.iter().filter_map(|segment| match segment {
+            Segment::BodyForm => Some(Self::Form),
+            Segment::BodySha256Hex => Some(Self::Sha256(Box::default())),
+            _ => None,
+        });
+        standing.next().unwrap_or_default()
+    }
+
+    /// Take in the next piece; `true` if it is itself part of the content.
+    pub(crate) fn update(&mut self, chunk: &[u8]) -> bool {
+        if let Self::Sha256(hash) = self {
+            hash.update(chunk);
+        }
+        matches!(self, Self::Itself)
+    }
+
+    /// What stands in the content after all of `body` was taken in; empty for itself. `None` if it is not of that form.
+    pub(crate) fn finish(self, body: &[u8]) -> Option<Vec<u8>> {
+        match self {
+            Self::Form => Form::read(body).map(|form| form.joined().into_bytes()),
+            Self::Itself => Some(Vec::new()),
+            Self::Sha256(hash) => Some(hex::encode(&hash.finalize()).into_bytes()),
+        }
+    }
+
+    /// What stands for a whole body.
+    pub(crate) fn whole(self, body: &[u8]) -> Option<Cow<'_, [u8]>> {
+        let mut standing = self;
+        if standing.update(body) {
+            return Some(Cow::Borrowed(body));
+        }
+        standing.finish(body).map(Cow::Owned)
+    }
+}
