@@ -3,13 +3,15 @@
 
 mod support;
 
+use std::borrow::Cow;
+
 use bytes::Bytes;
 use support::{Badge, NOW, Ticket, ring, signed, verify};
 use webhook_core::danger::trusted_arrival;
 use webhook_core::{
     Algorithm, Candidate, Envelope, EventId, Freshness, Head, Identities, InvalidEvent, Judged,
-    KeyConfig, Keyring, Malformed, Provider, Rejection, SecretFormat, Segment, Signed, Signing,
-    Spec, Tag, Timestamp, Verified, Window,
+    KeyConfig, Keyring, Malformed, Provider, ReadBody, Rejection, SecretFormat, Segment, Signed,
+    Signing, Spec, Tag, Timestamp, UntrustedBody, Verified, Window,
 };
 
 const BODY: &[u8] = br#"{"id":"1","type":"a"}"#;
@@ -249,5 +251,276 @@ fn an_envelope_that_leaves_something_unsigned_is_refused() {
             trusted_arrival(NOW),
         );
         assert_eq!(judged.unwrap_err(), Rejection::Malformed(why));
+    }
+}
+
+/// An untimestamped provider that is nothing but its envelope.
+#[derive(Debug, Clone, Copy)]
+struct Bare(Contents);
+
+type Contents = fn() -> Vec<Vec<Segment<'static>>>;
+
+static BARE: Spec = Spec::untimestamped("bare");
+
+impl Provider for Bare {
+    type Identity = Signed;
+    fn spec(&self) -> &Spec {
+        &BARE
+    }
+    fn envelope<'r>(&self, head: &Head<'r>) -> Result<Envelope<'r>, Malformed> {
+        let tag = Tag::from_hex(Algorithm::HmacSha256, head.one("x-tag")?);
+        let tag = tag.ok_or(Malformed::Grammar("x-tag"))?;
+        let candidate = Candidate::unnamed(Algorithm::HmacSha256, tag);
+        let mut contents = (self.0)().into_iter();
+        let first = Envelope::new(contents.next().unwrap_or_default());
+        Ok(contents.fold(first, Envelope::or).candidate(candidate))
+    }
+    fn sign(&self, with: &Signing<'_>) -> Vec<(&'static str, String)> {
+        let segments = with.body();
+        vec![("x-tag", hex(with, &[Segment::bytes(segments)]))]
+    }
+    fn identities(&self, _: &Verified<'_>) -> Result<Identities, InvalidEvent> {
+        Err(InvalidEvent::Body)
+    }
+}
+
+/// A tag over these bytes alone.
+fn hex(with: &Signing<'_>, content: &[Segment<'_>]) -> String {
+    with.tags(Algorithm::HmacSha256, content)[0].tag.to_hex()
+}
+
+/// Present `body` under a signature of `content`.
+fn present(envelope: Contents, content: &str, body: &[u8]) -> Result<(), Rejection> {
+    let keys = ring(&["fedcba9876543210", "0123456789abcdef"]);
+    let headers = signed(
+        &Bare(envelope),
+        &ring(&["0123456789abcdef"]),
+        content.as_bytes(),
+        NOW,
+    );
+    verify(&Bare(envelope), &keys, &headers, body, NOW, |verified| {
+        assert_eq!(verified.body(), body);
+        assert_eq!(verified.unsigned_body(), None);
+    })
+}
+
+#[test]
+fn the_body_stands_in_the_content_as_its_digest_or_as_its_parameters() {
+    // SHA-256 of "abc", FIPS 180-2, appendix B.1.
+    let digest = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+    let by_digest = || {
+        vec![vec![
+            Segment::text("<"),
+            Segment::BodySha256Hex,
+            Segment::text(">"),
+        ]]
+    };
+    assert_eq!(present(by_digest, &format!("<{digest}>"), b"abc"), Ok(()));
+    let mismatch = Err(Rejection::SignatureMismatch);
+    assert_eq!(present(by_digest, &format!("<{digest}>"), b"abd"), mismatch);
+    assert_eq!(present(by_digest, "<abc>", b"abc"), mismatch);
+
+    let by_form = || vec![vec![Segment::text("/?"), Segment::BodyForm]];
+    for (content, body) in [
+        ("/?", &b""[..]),
+        ("/?A1b x", b"b=+x&A=1"),
+        ("/?a1a2", b"a=2&a=1&a=2"),
+    ] {
+        assert_eq!(present(by_form, content, body), Ok(()), "{content}");
+    }
+    assert_eq!(present(by_form, "/?a1a2", b"a=1&a=3"), mismatch);
+    for body in [&b"a"[..], b"{}", b"a=%", b"a=\xff"] {
+        let malformed = Err(Rejection::Malformed(Malformed::Body));
+        assert_eq!(present(by_form, "/?", body), malformed);
+    }
+}
+
+#[test]
+fn either_of_two_contents_may_be_signed_by_any_key() {
+    let either: Contents = || {
+        vec![
+            vec![Segment::text("a"), Segment::Body, Segment::text("x")],
+            vec![Segment::text("b"), Segment::Body],
+        ]
+    };
+    for content in ["a{}x", "b{}"] {
+        assert_eq!(present(either, content, b"{}"), Ok(()), "{content}");
+    }
+    for content in ["a{}", "b{}x", "{}", "a{}xb{}"] {
+        let mismatch = Err(Rejection::SignatureMismatch);
+        assert_eq!(present(either, content, b"{}"), mismatch, "{content}");
+    }
+    let bad: [Contents; 5] = [
+        || vec![vec![Segment::Body], vec![Segment::text("a")]],
+        || vec![vec![Segment::Body], vec![Segment::BodyForm]],
+        || vec![vec![Segment::Body]; 3],
+        || vec![vec![Segment::Body, Segment::BodySha256Hex]],
+        || vec![vec![]],
+    ];
+    for envelope in bad {
+        let malformed = Err(Rejection::Malformed(Malformed::Candidates));
+        assert_eq!(present(envelope, "{}", b"{}"), malformed);
+    }
+}
+
+/// Signs two members of the body, and leaves the rest unsigned.
+#[derive(Debug)]
+struct Letter(Spec);
+
+static LETTER_SPEC: Spec = LETTER;
+const LETTER: Spec = Spec::timestamped("letter", Window::FIVE_MINUTES).envelope_in_body();
+
+fn read_letter(body: UntrustedBody<'_>) -> Result<Envelope<'_>, Malformed> {
+    let [sent, token, tag] = body.texts(&["seal"], ["sent", "token", "tag"])?;
+    let (Some(Cow::Borrowed(sent)), Some(token), Some(tag)) = (sent, token, tag) else {
+        return Err(Malformed::Body);
+    };
+    let tag = Tag::from_hex(Algorithm::HmacSha256, &tag).ok_or(Malformed::Body)?;
+    let content = [Segment::Timestamp, Segment::text("."), Segment::text(token)];
+    Ok(Envelope::new(content)
+        .at(Timestamp::seconds(sent)?)
+        .candidate(Candidate::unnamed(Algorithm::HmacSha256, tag)))
+}
+
+impl Provider for Letter {
+    type Identity = Signed;
+    fn spec(&self) -> &Spec {
+        &self.0
+    }
+    fn envelope<'r>(&self, _: &Head<'r>) -> Result<Envelope<'r>, Malformed> {
+        Ok(Envelope::in_body(read_letter))
+    }
+    fn sign(&self, _: &Signing<'_>) -> Vec<(&'static str, String)> {
+        Vec::new()
+    }
+    fn enclose(&self, with: &Signing<'_>) -> Option<Bytes> {
+        let content = [Segment::Timestamp, Segment::text(".token")];
+        let (sent, tag) = (with.timestamp(), hex(with, &content));
+        let seal = format!(r#"{{"sent":"{sent}","token":"token","tag":"{tag}"}}"#);
+        let event = std::str::from_utf8(with.body()).ok()?;
+        Some(format!(r#"{{"event":{event},"seal":{seal}}}"#).into())
+    }
+    fn identities(&self, _: &Verified<'_>) -> Result<Identities, InvalidEvent> {
+        Err(InvalidEvent::Body)
+    }
+}
+
+fn letter(at: i64) -> String {
+    let keys = ring(&["0123456789abcdef"]);
+    let body = Letter(LETTER)
+        .enclose(&Signing::new(&keys, b"1", at))
+        .unwrap();
+    String::from_utf8(body.to_vec()).unwrap()
+}
+
+fn open_letter(body: &str) -> Result<Bytes, Rejection> {
+    let keys = ring(&["fedcba9876543210", "0123456789abcdef"]);
+    verify(
+        &Letter(LETTER),
+        &keys,
+        &[],
+        body.as_bytes(),
+        NOW,
+        |verified| {
+            assert_eq!(verified.unsigned_body().unwrap(), body.as_bytes());
+            assert_eq!(verified.signed_at(), Some(NOW));
+            verified.body().clone()
+        },
+    )
+}
+
+#[test]
+fn of_an_envelope_in_the_body_only_the_signed_members_are_authentic() {
+    let good = letter(NOW);
+    let signed = "1750000000.token";
+    assert_eq!(open_letter(&good).unwrap(), signed);
+    // What is not signed can be anything, and is never in what was verified.
+    let forged = good.replace(r#""event":1"#, r#""event":"forged""#);
+    assert_eq!(open_letter(&forged).unwrap(), signed);
+    for (old, new, why) in [
+        (
+            r#""token":"token""#,
+            r#""token":"tokem""#,
+            Rejection::SignatureMismatch,
+        ),
+        ("1750000000", "1750000001", Rejection::SignatureMismatch),
+        (
+            r#""token":"token""#,
+            r#""t":"token""#,
+            Rejection::Malformed(Malformed::Body),
+        ),
+        (
+            r#""seal""#,
+            r#""sea1""#,
+            Rejection::Malformed(Malformed::Body),
+        ),
+        (
+            r#""sent":""#,
+            r#""sent":"0"#,
+            Rejection::Malformed(Malformed::Timestamp),
+        ),
+        ("}}", "}", Rejection::Malformed(Malformed::Body)),
+    ] {
+        assert_eq!(open_letter(&good.replace(old, new)), Err(why), "{new}");
+    }
+    let (by_secs, authentic) = (301, true);
+    let stale = Rejection::Stale { by_secs, authentic };
+    assert_eq!(open_letter(&letter(NOW - 301)), Err(stale));
+    let future = Rejection::Future { by_secs, authentic };
+    assert_eq!(open_letter(&letter(NOW + 301)), Err(future));
+    assert_eq!(
+        open_letter(&"x".repeat(1 << 20)),
+        Err(Rejection::Malformed(Malformed::Body))
+    );
+    let too_large = Rejection::TooLarge { max_bytes: 1 << 20 };
+    assert_eq!(open_letter(&"x".repeat((1 << 20) + 1)), Err(too_large));
+}
+
+#[test]
+fn an_envelope_stands_where_its_provider_says_or_nowhere() {
+    let undeclared = Letter(Spec::timestamped("letter", Window::FIVE_MINUTES));
+    let untimed = Letter(Spec::untimestamped("letter").envelope_in_body());
+    let keys = ring(&["0123456789abcdef"]);
+    let body = letter(NOW);
+    for (provider, why) in [
+        (undeclared, Malformed::Candidates),
+        (untimed, Malformed::Timestamp),
+    ] {
+        let opened = verify(&provider, &keys, &[], body.as_bytes(), NOW, |_| ());
+        assert_eq!(opened, Err(Rejection::Malformed(why)));
+    }
+    // None that was read from a body is over the body, or puts off the reading once more.
+    let reads: [ReadBody; 3] = [
+        |_| {
+            Ok(Envelope::new([Segment::Timestamp, Segment::Body])
+                .at(now_text())
+                .candidate(candidate()))
+        },
+        |_| Ok(Envelope::new([Segment::Timestamp]).at(now_text())),
+        |_| Ok(Envelope::in_body(read_letter)),
+    ];
+    for read in reads {
+        let provider = Postponed(read);
+        let opened = verify(&provider, &keys, &[], body.as_bytes(), NOW, |_| ());
+        assert_eq!(opened, Err(Rejection::Malformed(Malformed::Candidates)));
+    }
+}
+
+#[derive(Debug)]
+struct Postponed(ReadBody);
+
+impl Provider for Postponed {
+    type Identity = Signed;
+    fn spec(&self) -> &Spec {
+        &LETTER_SPEC
+    }
+    fn envelope<'r>(&self, _: &Head<'r>) -> Result<Envelope<'r>, Malformed> {
+        Ok(Envelope::in_body(self.0))
+    }
+    fn sign(&self, _: &Signing<'_>) -> Vec<(&'static str, String)> {
+        Vec::new()
+    }
+    fn identities(&self, _: &Verified<'_>) -> Result<Identities, InvalidEvent> {
+        Err(InvalidEvent::Body)
     }
 }
