@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use sha2::{Digest as _, Sha256};
+
 use crate::hex;
 
 /// SHA-256 of a delivery's raw body, or of its canonical form.
@@ -9,6 +11,11 @@ use crate::hex;
 pub struct ContentDigest([u8; 32]);
 
 impl ContentDigest {
+    /// SHA-256 of `bytes`.
+    pub fn of(bytes: &[u8]) -> Self {
+        Self(Sha256::digest(bytes).into())
+    }
+
     /// From its stored bytes.
     pub const fn from_bytes(bytes: [u8; 32]) -> Self {
         Self(bytes)

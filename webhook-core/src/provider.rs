@@ -40,7 +40,7 @@ pub trait Provider: Debug + Send + Sync + 'static {
 
     /// The body with its envelope in it, around the event that is [`Signing::body`]: the dual of
     /// [`Envelope::in_body`]. `None` for schemes that sign in headers, and for what they cannot sign.
-    fn enclose(&self, _with: &Signing<'_>) -> Option<Bytes> {
+    fn enclose(&self, _with: &Signing<'_>) -> Option<Vec<u8>> {
         None
     }
 
@@ -92,7 +92,7 @@ pub trait DynProvider: Debug + Send + Sync + 'static {
     /// See [`Provider::sign`].
     fn sign(&self, with: &Signing<'_>) -> Vec<(&'static str, String)>;
     /// See [`Provider::enclose`].
-    fn enclose(&self, with: &Signing<'_>) -> Option<Bytes>;
+    fn enclose(&self, with: &Signing<'_>) -> Option<Vec<u8>>;
     /// See [`Provider::identities`].
     ///
     /// # Errors
@@ -473,7 +473,7 @@ impl<P: Provider> DynProvider for P {
         Provider::sign(self, with)
     }
 
-    fn enclose(&self, with: &Signing<'_>) -> Option<Bytes> {
+    fn enclose(&self, with: &Signing<'_>) -> Option<Vec<u8>> {
         Provider::enclose(self, with)
     }
 

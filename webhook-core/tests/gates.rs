@@ -393,7 +393,7 @@ impl Provider for Letter {
     fn sign(&self, _: &Signing<'_>) -> Vec<(&'static str, String)> {
         Vec::new()
     }
-    fn enclose(&self, with: &Signing<'_>) -> Option<Bytes> {
+    fn enclose(&self, with: &Signing<'_>) -> Option<Vec<u8>> {
         let content = [Segment::Timestamp, Segment::text(".token")];
         let (sent, tag) = (with.timestamp(), hex(with, &content));
         let seal = format!(r#"{{"sent":"{sent}","token":"token","tag":"{tag}"}}"#);
@@ -410,7 +410,7 @@ fn letter(at: i64) -> String {
     let body = Letter(LETTER)
         .enclose(&Signing::new(&keys, b"1", at))
         .unwrap();
-    String::from_utf8(body.to_vec()).unwrap()
+    String::from_utf8(body).unwrap()
 }
 
 fn open_letter(body: &str) -> Result<Bytes, Rejection> {

@@ -92,7 +92,7 @@ impl<'p> Receiver<'p> {
     pub fn sign(&self, body: impl Into<Vec<u8>>) -> Request {
         let body = body.into();
         let signing = Signing::new(&self.keys, &body, self.now).to(TARGET);
-        let enclosed = self.provider.enclose(&signing).map(Vec::from);
+        let enclosed = self.provider.enclose(&signing);
         Request::new(
             self.provider.sign(&signing),
             enclosed.unwrap_or(body.clone()),

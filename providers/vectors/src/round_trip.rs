@@ -5,6 +5,7 @@ use std::time::Duration;
 use webhook_core::{DynProvider, KeyConfig, Keyring, Rejection, Signing};
 
 use crate::receiver::{Receiver, Request, TARGET};
+use crate::samples::signing_keys;
 
 const NOW: i64 = 1_750_000_000;
 
@@ -15,9 +16,10 @@ const NOW: i64 = 1_750_000_000;
 ///
 /// If what was signed is not read, or is read with a key that did not sign.
 pub fn reads_what_it_signs(provider: &dyn DynProvider, body: &[u8], lists: bool) {
+    let [newest, older, _] = signing_keys(provider.spec().secret());
     let configs = [
-        KeyConfig::new("whsec_dGhlLW5ldy1zZWNyZXQtMDAwMDAwMDE=").id("2026-01"),
-        KeyConfig::new("whsec_dGhlLW9sZC1zZWNyZXQtMDAwMDAwMDE=").id("2025-06"),
+        KeyConfig::new(newest).id("2026-01"),
+        KeyConfig::new(older).id("2025-06"),
     ];
     let ring = |configs: &[KeyConfig]| {
         Keyring::build(provider.spec().secret(), configs.iter().cloned()).expect("a keyring")
@@ -27,7 +29,8 @@ pub fn reads_what_it_signs(provider: &dyn DynProvider, body: &[u8], lists: bool)
     let signing = || Signing::new(&both, body, NOW).to(TARGET);
     let reads = |configs: &[KeyConfig], signing: &Signing<'_>| {
         let receiver = Receiver::with_keys(provider, ring(configs), NOW);
-        let request = Request::new(provider.sign(signing), body);
+        let enclosed = provider.enclose(signing);
+        let request = Request::new(provider.sign(signing), enclosed.unwrap_or(body.to_vec()));
         receiver.receive(&request).is_ok()
     };
     let single = signing();
@@ -54,7 +57,8 @@ pub fn keeps_its_window(provider: &dyn DynProvider, body: &[u8]) {
 ///
 /// If it is otherwise.
 pub fn keeps_a_window_of(provider: &dyn DynProvider, body: &[u8], secs: u32) {
-    let mut receiver = Receiver::new(provider, &["whsec_dGhlLW9ubHktc2VjcmV0LTAwMDAwMDE="], NOW);
+    let [secret, ..] = signing_keys(provider.spec().secret());
+    let mut receiver = Receiver::new(provider, &[secret], NOW);
     let request = receiver.sign(body);
     let Some(window) = provider.spec().window() else {
         for now in [0, NOW, i64::MAX] {
