@@ -115,7 +115,7 @@ pub trait DynProvider: Debug + Send + Sync + 'static {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Handshake {
-    /// Media type of the answer; sent with `X-Content-Type-Options: nosniff`.
+    /// Media type of the answer, empty where there is none; sent with `X-Content-Type-Options: nosniff`.
     pub content_type: &'static str,
     /// The answer.
     pub body: Bytes,
@@ -445,6 +445,19 @@ impl Handshake {
             content_type: "text/plain; charset=utf-8",
             body: body.into(),
         }
+    }
+
+    /// An answer without a body, whose status says so: 204.
+    pub fn no_content() -> Self {
+        Self {
+            content_type: "",
+            body: Bytes::new(),
+        }
+    }
+
+    /// Whether it is [`Handshake::no_content`].
+    pub fn is_no_content(&self) -> bool {
+        self.content_type.is_empty()
     }
 
     /// An answer in JSON.

@@ -50,11 +50,9 @@ impl PublicKey {
     /// Read a key in a format that knows public keys alone: the public key in the provider's spelling, or the private
     /// one as base64 of PKCS#8.
     pub(crate) fn read(format: SecretFormat, text: &str) -> Option<Self> {
-        if let SecretFormat::Ed25519Hex = format
-            && text.len() == 64
-        {
-            let mut key = [0; 32];
-            hex::decode(text.as_bytes(), &mut key)?;
+        let mut key = [0; 32];
+        let is_hex = hex::decode(text.as_bytes(), &mut key).is_some();
+        if is_hex && format == SecretFormat::Ed25519Hex {
             return Self::ed25519(&key, None);
         }
         let der = base64::decode_secret(text.as_bytes())?;
@@ -236,6 +234,8 @@ impl PublicChecked {
 }
 
 /// Whether a point of Ed25519 is canonical and not of small order: such a key verifies what nobody signed.
+///
+/// One that is not on the curve at all verifies nothing.
 fn is_strict(point: &[u8; 32]) -> bool {
     let mut y = *point;
     y[31] &= 0x7f; // The sign of x.

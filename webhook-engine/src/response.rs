@@ -56,14 +56,18 @@ impl Reception {
 
     /// The answer to a handshake.
     pub(crate) fn handshake(handshake: Handshake) -> Self {
+        let response = if handshake.is_no_content() {
+            Response::empty(204)
+        } else {
+            Response {
+                content_type: Some(handshake.content_type.to_owned()),
+                body: handshake.body,
+                ..Response::empty(200)
+            }
+        };
         Self {
             outcome: Outcome::Handshake,
-            response: Response {
-                status: 200,
-                content_type: Some(handshake.content_type.to_owned()),
-                retry_after_secs: None,
-                body: handshake.body,
-            },
+            response,
             rejection: None,
         }
     }

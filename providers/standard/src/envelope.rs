@@ -1,8 +1,8 @@
 //! The signature headers, and what is known of their senders.
 
 use webhook_core::{
-    Envelope, Grammar, Head, Identities, InvalidEvent, Malformed, Part, Provider, Redelivery,
-    Resigns, SecretFormat, Signed, Signing, Spec, Verified, Window, Wire,
+    Algorithm, Envelope, Grammar, Head, Identities, InvalidEvent, Malformed, Part, Provider,
+    Redelivery, Resigns, SecretFormat, Signed, Signing, Spec, Verified, Window, Wire,
 };
 
 use crate::event;
@@ -12,7 +12,7 @@ use crate::event;
 pub struct Standard(Spec);
 
 impl Standard {
-    /// By the book: handlers decode `data`, secrets are base64.
+    /// By the book: handlers decode `data`, keys are `whsec_` with base64, or `whpk_` and `whsk_`.
     pub const fn new() -> Self {
         Self(SPEC)
     }
@@ -23,7 +23,8 @@ impl Standard {
         Self(self.0.payload_at(&[]))
     }
 
-    /// The key is the secret's whole text, `whsec_` included, for senders that do not decode it.
+    /// The key is the secret's whole text, `whsec_` included, for senders that do not decode it. Public keys are then
+    /// refused.
     #[must_use]
     pub const fn text_secrets(self) -> Self {
         Self(
@@ -61,7 +62,7 @@ impl Provider for Standard {
 }
 
 const SPEC: Spec = Spec::timestamped("standard", Window::FIVE_MINUTES)
-    .secret_format(SecretFormat::Base64 { prefix: "whsec_" })
+    .secret_format(SecretFormat::StandardWebhooks)
     .payload_at(&["data"])
     .redelivers(Redelivery::Unknown, Redelivery::Unknown)
     .resigns_on_retry(Resigns::Yes);
@@ -88,5 +89,7 @@ const fn wire(header: &'static str) -> Wire {
         Part::Literal("."),
         Part::Body,
     ];
-    Wire::hmac_sha256(header, grammar, content).base64()
+    Wire::hmac_sha256(header, grammar, content)
+        .base64()
+        .also("v1a", Algorithm::Ed25519)
 }

@@ -11,8 +11,8 @@
 //!
 //! | | |
 //! |---|---|
-//! | signed | `webhook-id`, `.`, `webhook-timestamp`, `.`, body; HMAC-SHA256, base64 |
-//! | key | the bytes that the secret's base64 decodes to, after `whsec_` |
+//! | signed | `webhook-id`, `.`, `webhook-timestamp`, `.`, body; base64 of HMAC-SHA256 (`v1`) or Ed25519 (`v1a`) |
+//! | key | after `whsec_` base64 of a secret, after `whpk_` of a public key; to sign `v1a`, after `whsk_` of its private one |
 //! | window | five minutes on both sides; every attempt is signed anew |
 //! | id | `webhook-id`, signed, the same for every attempt |
 //! | type | `type` of the body, signed |
@@ -20,8 +20,11 @@
 //! | handlers decode | `data`, or with [`Standard::whole_body`] the whole |
 //! | redelivers | as the sender likes: identities are kept until an operator says otherwise |
 //!
-//! - `webhook-signature` is a list parted by single spaces, one `v1` for each live key of the sender. Any match is
-//!   enough; versions other than `v1` are ignored.
+//! - `webhook-signature` is a list parted by single spaces, one element for each live key of the sender. Any match is
+//!   enough; versions other than `v1` and `v1a` are ignored.
+//! - A keyring may hold `whsec_` and `whpk_` keys beside each other, as while a sender moves from one to the other. A
+//!   `v1` is tried with secrets alone and a `v1a` with public keys alone: a public key is never an HMAC secret.
+//! - `v1a` is checked strictly: `S` is below the group's order, and neither the key nor `R` is of small order.
 //! - `svix-id`, `svix-timestamp` and `svix-signature` are read alike. Headers of both names in one request are refused:
 //!   libraries disagree on which of them count.
 //! - An id holds no `.`: it would let bytes move from the body to the id and the timestamp under one signature. The
@@ -60,10 +63,17 @@
 //! # }
 //! ```
 //!
+//! With a `whsk_` key it signs `v1a`. Keys that anybody may know sign nothing:
+//! [`Keyring::ensure_signs`](webhook_core::Keyring::ensure_signs) says so before the first event does.
+//!
 //! # What it will not do
 //!
-//! Verify `v1a` (Ed25519): such an element is ignored like every other version. Repair unpadded base64, or a timestamp
-//! that is not canonical decimal. Take an event without `type`.
+//! Repair unpadded base64, or a timestamp that is not canonical decimal. Take an event without `type`.
+//!
+//! # Who keeps to it
+//!
+//! Svix, and whoever sends through Svix: Clerk and Resend under `svix-` names. `OpenAI`, the auth hooks of `Supabase` and others under `webhook-`
+//! names (second-hand; look at a delivery). GitLab's signing tokens have a crate of their own, `webhook-gitlab`.
 //!
 //! Sources: standard-webhooks/standard-webhooks `spec/standard-webhooks.md` and `libraries`; svix/svix-docs
 //! `content/receiving/verifying-payloads`; standardwebhooks 1.1.0 (Python) and 1.1.1 (JavaScript), svix-python 2.9.1.

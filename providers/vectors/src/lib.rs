@@ -13,6 +13,8 @@ mod attack;
 mod forward;
 mod receiver;
 mod round_trip;
+mod samples;
+mod signature;
 mod vector;
 
 pub use attack::{resist_random_headers, resist_tampering};

@@ -11,6 +11,7 @@ use webhook_core::{
 };
 
 use crate::receiver::{Received, Receiver, Request, TARGET};
+use crate::signature;
 
 /// Judge every case of a vector file. Returns how many there are, for the test to compare.
 ///
