@@ -51,7 +51,11 @@ pub struct Envelope<'r> {
     /// What may be signed. Almost always one.
     pub(crate) contents: SmallVec<[Content<'r>; 1]>,
     pub(crate) in_body: Option<ReadBody>,
+    pub(crate) is_plain_token: bool,
 }
+
+/// What a plain token is turned into a MAC over.
+const PLAIN_TOKEN: &str = "webhook plain token, version 1";
 
 /// Signed content, in order.
 pub(crate) type Content<'r> = SmallVec<[Segment<'r>; 4]>;
@@ -100,6 +104,7 @@ impl<'r> Envelope<'r> {
             candidates: SmallVec::new(),
             contents: [content.into_iter().collect()].into_iter().collect(),
             in_body: None,
+            is_plain_token: false,
         }
     }
 
@@ -113,6 +118,21 @@ impl<'r> Envelope<'r> {
             in_body: Some(read),
             ..Self::new([])
         }
+    }
+
+    /// Nothing is signed: the sender shows `token`, which is the secret itself. For providers whose
+    /// [`Spec::plain_token`](crate::Spec::plain_token) says so.
+    ///
+    /// Whoever has seen one request knows the secret, and can send any other. The token is compared with each live key in constant
+    /// time; no byte of the body is authentic, and [`Verified::body`](crate::Verified::body) is empty.
+    pub fn dangerous_plain_token(token: &str) -> Self {
+        // Equal keys, and no others, have equal MACs over one text: nothing but a MAC is ever compared.
+        let tag = Tag::of_plain_token(token, PLAIN_TOKEN.as_bytes());
+        Self {
+            is_plain_token: true,
+            ..Self::new([Segment::text(PLAIN_TOKEN)])
+        }
+        .candidate(Candidate::unnamed(Algorithm::HmacSha256, tag))
     }
 
     /// Or `content` is what was signed, for senders that are not of one mind. The body stands in all contents alike.
@@ -145,14 +165,15 @@ impl<'r> Envelope<'r> {
 
     /// What no envelope may lack, whatever its provider.
     pub(crate) fn check(&self, timestamped: bool) -> Result<(), Malformed> {
-        self.check_over(1, timestamped)
+        let bodies = u8::from(!self.is_plain_token);
+        self.check_over(bodies, timestamped)
     }
 
     /// What no envelope that was read from a body may lack. Returns the text it is over.
     pub(crate) fn check_in_body(&self, timestamped: bool) -> Result<Bytes, Malformed> {
         // The body cannot be signed by what stands in it.
         self.check_over(0, timestamped)?;
-        let [content] = &self.contents[..] else {
+        let (false, [content]) = (self.is_plain_token, &self.contents[..]) else {
             return Err(Malformed::Candidates);
         };
         let mut text = Vec::new();
@@ -162,7 +183,7 @@ impl<'r> Envelope<'r> {
                 Segment::Bytes(bytes) => text.extend_from_slice(bytes),
                 Segment::Id => text.extend(self.id.iter().flat_map(|id| id.as_str().bytes())),
                 Segment::Timestamp => {
-                    text.extend(self.timestamp.iter().flat_map(|at| at.text().bytes()))
+                    text.extend(self.timestamp.iter().flat_map(|at| at.text().bytes()));
                 }
             }
         }

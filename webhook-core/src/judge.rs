@@ -46,6 +46,9 @@ impl<'r> Judged<'r> {
             })
         });
         let timestamped = spec.is_timestamped() && in_body.is_none();
+        if envelope.is_plain_token != spec.is_plain_token() {
+            return Err(Malformed::Candidates.into());
+        }
         let deferred = match envelope.in_body {
             None if spec.has_envelope_in_body() => return Err(Malformed::Candidates.into()),
             None => {

@@ -147,6 +147,10 @@ pub enum Resigns {
 
 /// The declared facts of a provider. Built in a `static` by `const` setters.
 #[derive(Debug, Clone)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "facts that have nothing to do with each other, each set by its name"
+)]
 pub struct Spec {
     name: &'static str,
     window: Option<Window>,
@@ -161,6 +165,7 @@ pub struct Spec {
     proves_key: bool,
     answers_get: bool,
     envelope_in_body: bool,
+    plain_token: bool,
     repeating: &'static [&'static str],
     topics_share_bodies: bool,
     automatic: Redelivery,
@@ -194,6 +199,7 @@ impl Spec {
             proves_key: false,
             answers_get: false,
             envelope_in_body: false,
+            plain_token: false,
             repeating: &[],
             topics_share_bodies: false,
             automatic: Redelivery::Unknown,
@@ -282,6 +288,13 @@ impl Spec {
     #[must_use]
     pub const fn envelope_in_body(mut self) -> Self {
         self.envelope_in_body = true;
+        self
+    }
+
+    /// It signs nothing and shows its secret instead: see [`Envelope::dangerous_plain_token`].
+    #[must_use]
+    pub const fn plain_token(mut self) -> Self {
+        self.plain_token = true;
         self
     }
 
@@ -391,6 +404,11 @@ impl Spec {
     /// Whether its signature stands in the body.
     pub fn has_envelope_in_body(&self) -> bool {
         self.envelope_in_body
+    }
+
+    /// Whether it shows its secret and signs nothing.
+    pub fn is_plain_token(&self) -> bool {
+        self.plain_token
     }
 
     /// Whether it sends a challenge as a GET.

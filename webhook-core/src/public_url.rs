@@ -139,15 +139,12 @@ fn is_host(host: &str) -> bool {
     let bare = host
         .strip_prefix('[')
         .and_then(|rest| rest.strip_suffix(']'));
-    match bare {
-        Some(address) => address.parse::<std::net::Ipv6Addr>().is_ok(),
-        None => {
-            let mut labels = host.split('.');
-            let allowed =
-                |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
-            host.len() <= 253 && labels.all(|label| !label.is_empty() && label.bytes().all(allowed))
-        }
+    if let Some(address) = bare {
+        return address.parse::<std::net::Ipv6Addr>().is_ok();
     }
+    let allowed = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+    let is_label = |label: &str| !label.is_empty() && label.bytes().all(allowed);
+    host.len() <= 253 && host.split('.').all(is_label)
 }
 
 fn is_prefix(path: &str) -> bool {

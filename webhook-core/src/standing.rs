@@ -16,6 +16,8 @@ pub(crate) enum Standing {
     /// Itself: hashed as it arrives.
     #[default]
     Itself,
+    /// Not at all.
+    Nowhere,
     /// Its SHA-256.
     Sha256(Box<Sha256>),
 }
@@ -25,10 +27,11 @@ impl Standing {
     pub(crate) fn of(content: &[Segment<'_>]) -> Self {
         let mut standing = content.iter().filter_map(|segment| match segment {
             Segment::BodyForm => Some(Self::Form),
+            Segment::Body => Some(Self::Itself),
             Segment::BodySha256Hex => Some(Self::Sha256(Box::default())),
-            _ => None,
+            Segment::Bytes(_) | Segment::Id | Segment::Timestamp => None,
         });
-        standing.next().unwrap_or_default()
+        standing.next().unwrap_or(Self::Nowhere)
     }
 
     /// Take in the next piece; `true` if it is itself part of the content.
@@ -39,11 +42,11 @@ impl Standing {
         matches!(self, Self::Itself)
     }
 
-    /// What stands in the content after all of `body` was taken in; empty for itself. `None` if it is not of that form.
+    /// What is yet to stand in the content after all of `body` was taken in. `None` if it is not of that form.
     pub(crate) fn finish(self, body: &[u8]) -> Option<Vec<u8>> {
         match self {
             Self::Form => Form::read(body).map(|form| form.joined().into_bytes()),
-            Self::Itself => Some(Vec::new()),
+            Self::Itself | Self::Nowhere => Some(Vec::new()),
             Self::Sha256(hash) => Some(hex::encode(&hash.finalize()).into_bytes()),
         }
     }

@@ -1,5 +1,7 @@
 //! The bytes of a signature.
 
+use hmac::{Hmac, KeyInit as _, Mac as _};
+use sha2::Sha256;
 use smallvec::SmallVec;
 
 use crate::algorithm::Algorithm;
@@ -33,6 +35,17 @@ impl Tag {
     /// The signature in standard base64.
     pub fn to_base64(&self) -> String {
         base64::encode(self.as_bytes())
+    }
+
+    /// The MAC of `text` under a token that was shown in plain.
+    pub(crate) fn of_plain_token(token: &str, text: &[u8]) -> Self {
+        #[expect(
+            clippy::expect_used,
+            reason = "HMAC takes keys of every length, RFC 2104 section 2"
+        )]
+        let mut mac = Hmac::<Sha256>::new_from_slice(token.as_bytes()).expect("HMAC takes any key");
+        mac.update(text);
+        Self::from_bytes(&mac.finalize().into_bytes())
     }
 
     pub(crate) fn from_bytes(bytes: &[u8]) -> Self {

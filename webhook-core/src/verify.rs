@@ -158,6 +158,7 @@ impl Verifier {
             candidates,
             contents,
             in_body: _,
+            is_plain_token: _,
         } = envelope;
         let mut lanes: SmallVec<[Lane; 1]> = SmallVec::new();
         for content in 0..contents.len() {
@@ -311,7 +312,10 @@ impl Verifier {
     pub fn finish<'h>(mut self, head: &'h Head<'h>) -> Result<Verified<'h>, Rejection> {
         let body = std::mem::take(&mut self.body).into_bytes();
         let Some(deferred) = self.deferred.take() else {
-            return self.conclude(head, body, None);
+            return match self.standing {
+                Standing::Nowhere => self.conclude(head, Bytes::new(), Some(body)),
+                _ => self.conclude(head, body, None),
+            };
         };
         let (
             Deferred {
@@ -411,13 +415,13 @@ impl Verifier {
 
 impl<'h> Verified<'h> {
     /// The bytes that the signature covers: the raw body, exactly as received. Where the envelope stands in the body,
-    /// the text that was made of its signed members, and nothing else.
+    /// the text that was made of its signed members, and nothing else; under a plain token nothing at all.
     pub fn body(&self) -> &Bytes {
         &self.body
     }
 
-    /// The raw body around an envelope that stands in it: **not** authentic, whatever [`Verified::body`] does not say, too.
-    /// `None` where the body is what was signed.
+    /// The raw body around an envelope that stands in it, or beside a plain token: **not** authentic, but for what
+    /// [`Verified::body`] says, too. `None` where the body is what was signed.
     pub fn unsigned_body(&self) -> Option<&Bytes> {
         self.around.as_ref()
     }

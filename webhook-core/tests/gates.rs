@@ -524,3 +524,53 @@ impl Provider for Postponed {
         Err(InvalidEvent::Body)
     }
 }
+
+/// Shows its secret.
+#[derive(Debug)]
+struct Shown(Spec);
+
+impl Provider for Shown {
+    type Identity = Signed;
+    fn spec(&self) -> &Spec {
+        &self.0
+    }
+    fn envelope<'r>(&self, head: &Head<'r>) -> Result<Envelope<'r>, Malformed> {
+        Ok(Envelope::dangerous_plain_token(head.one("x-token")?))
+    }
+    fn sign(&self, _: &Signing<'_>) -> Vec<(&'static str, String)> {
+        Vec::new()
+    }
+    fn identities(&self, _: &Verified<'_>) -> Result<Identities, InvalidEvent> {
+        Err(InvalidEvent::Body)
+    }
+}
+
+#[test]
+fn a_plain_token_is_the_whole_secret_and_makes_no_byte_authentic() {
+    let shown = Shown(Spec::untimestamped("shown").plain_token());
+    let secret = "fedcba9876543210";
+    let long = "x".repeat(100);
+    let keys = ring(&["0123456789abcdef", secret, &long]);
+    let show = |token: &str| {
+        let headers = [("x-token".to_owned(), token.to_owned())];
+        verify(&shown, &keys, &headers, BODY, NOW, |verified| {
+            assert_eq!(verified.body(), &b""[..]);
+            assert_eq!(verified.unsigned_body().unwrap(), BODY);
+        })
+    };
+    assert_eq!(show(secret), Ok(()));
+    assert_eq!(show(&long), Ok(()));
+    for other in [
+        "",
+        "fedcba987654321",
+        "fedcba9876543210 ",
+        "FEDCBA9876543210",
+        &long[1..],
+    ] {
+        assert_eq!(show(other), Err(Rejection::SignatureMismatch), "{other}");
+    }
+    let undeclared = Shown(Spec::untimestamped("shown"));
+    let headers = [("x-token".to_owned(), secret.to_owned())];
+    let refused = verify(&undeclared, &keys, &headers, BODY, NOW, |_| ());
+    assert_eq!(refused, Err(Rejection::Malformed(Malformed::Candidates)));
+}

@@ -24,14 +24,24 @@
 //! GitLab sends bodies of up to 25 MB, waits for ten seconds (**unverified**), takes 2xx and 3xx for success, and turns a
 //! hook off for a while after four failures in a row.
 //!
-//! # What it will not do
+//! # Secret tokens
 //!
-//! Believe `X-Gitlab-Token`, the *secret token* of older hooks. It travels in plain with every request and signs nothing:
-//! whoever has seen one request can send any other, at any time.
+//! `X-Gitlab-Token`, the *secret token* of older hooks, travels in plain with every request and signs nothing: whoever has seen one
+//! request can send any other, at any time. [`GitLab`] does not read it. Where there is nothing else, say so:
+//!
+//! ```
+//! use webhook_gitlab::GitLab;
+//!
+//! let gitlab = GitLab::dangerous_plain_token();
+//! # let _ = gitlab;
+//! ```
+//!
+//! Then the token is compared in constant time, the id is `Idempotency-Key` (GitLab 17.4 and later), unsigned, and the digest of the body is claimed
+//! beside it, so that a request that is sent again under a fresh id is quarantined. Against a forged body nothing helps.
 //!
 //! Sources: gitlabhq `app/services/web_hook_service.rb`; docs.gitlab.com, *Webhooks*; gitlab.com, merge request 230944 (second-hand).
 
 mod envelope;
 mod event;
 
-pub use envelope::GitLab;
+pub use envelope::{GitLab, GitLabPlainToken};

@@ -1,4 +1,5 @@
 //! Identity, and what handlers get.
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use serde_json::Value;
 use webhook_core::{DynProvider as _, EventId, InvalidEvent, KeyConfig, Keyring, Signing};

@@ -7,16 +7,9 @@ pub(crate) fn decode(url: &str) -> String {
     decoded.push_str(parts.next().unwrap_or_default());
     for part in parts {
         let escape = part.get(..2).unwrap_or_default();
-        match DECODED.iter().find(|(digits, _)| *digits == escape) {
-            Some((_, mark)) => {
-                decoded.push(*mark);
-                decoded.push_str(part.get(2..).unwrap_or_default());
-            }
-            None => {
-                decoded.push('%');
-                decoded.push_str(part);
-            }
-        }
+        let known = DECODED.iter().find(|(digits, _)| *digits == escape);
+        decoded.push(known.map_or('%', |(_, mark)| *mark));
+        decoded.push_str(known.map_or(part, |_| part.get(2..).unwrap_or_default()));
     }
     decoded
 }

@@ -44,18 +44,18 @@ pub(crate) fn enclose(
 ) -> Option<Vec<u8>> {
     #[derive(Serialize)]
     struct Body<'b> {
-        signature: Signature<'b>,
+        signature: Seal<'b>,
         #[serde(rename = "event-data")]
         data: &'b RawValue,
     }
     #[derive(Serialize)]
-    struct Signature<'b> {
+    struct Seal<'b> {
         timestamp: &'b str,
         token: &'b str,
         signature: &'b str,
     }
     let body = Body {
-        signature: Signature {
+        signature: Seal {
             timestamp,
             token,
             signature,

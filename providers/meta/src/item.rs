@@ -153,8 +153,8 @@ pub(crate) fn of_messaging(
 ) -> Result<Identity, InvalidEvent> {
     let json = item.get().as_bytes();
     let members: Members<'_> = json_object(json)?;
-    let mut names = members.keys().map(|name| &**name);
-    let kind = names.find(|name| !CIRCUMSTANCES.contains(name));
+    let mut kinds = members.keys().map(|name| &**name);
+    let kind = kinds.find(|name| !CIRCUMSTANCES.contains(name));
     let payload = origin.event(field, item)?;
     let named: Messaging<'_> = json_object(json)?;
     let message = named.message.or(named.postback);
