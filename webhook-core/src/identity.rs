@@ -169,6 +169,11 @@ impl Identity {
         self
     }
 
+    /// The id.
+    pub fn id(&self) -> &EventId {
+        &self.id
+    }
+
     /// The type.
     pub fn event_type(&self) -> &EventType {
         &self.event_type
