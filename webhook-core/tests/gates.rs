@@ -286,7 +286,8 @@ impl Provider for Bare {
 
 /// A tag over these bytes alone.
 fn hex(with: &Signing<'_>, content: &[Segment<'_>]) -> String {
-    with.tags(Algorithm::HmacSha256, content)[0].tag.to_hex()
+    let tags = with.tags(Algorithm::HmacSha256, content);
+    tags.first().map(|signed| signed.tag.to_hex()).unwrap()
 }
 
 /// Present `body` under a signature of `content`.
