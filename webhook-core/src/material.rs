@@ -138,6 +138,10 @@ impl Material {
     }
 
     /// The keyed state for a proof of the key.
+    #[cfg_attr(
+        not(feature = "public-keys"),
+        expect(clippy::unnecessary_wraps, reason = "only public keys lack it")
+    )]
     pub(crate) fn hmac_sha256(&self) -> Option<Hmac<Sha256>> {
         match self {
             #[cfg(feature = "public-keys")]
@@ -161,6 +165,10 @@ impl SharedSecret {
         }
     }
 
+    #[cfg_attr(
+        not(feature = "public-keys"),
+        expect(clippy::unnecessary_wraps, reason = "it makes no signatures of public keys")
+    )]
     fn check(&self, algorithm: Algorithm) -> Option<Check> {
         match algorithm {
             #[cfg(feature = "sha1")]

@@ -272,3 +272,147 @@ const SMALL_ORDER: [[u8; 32]; 5] = [
     *b"\xc7\x17\x6a\x70\x3d\x4d\xd8\x4f\xba\x3c\x0b\x76\x0d\x10\x67\x0f\x2a\x20\x53\xfa\x2c\x39\xcc\xc6\x4e\xc7\xfd\x77\x92\xac\x03\x7a",
     *b"\x26\xe8\x95\x8f\xc2\xb2\x27\xb0\x45\xc3\xf4\x89\xf2\xef\x98\xf0\xd5\xdf\xac\x05\xd3\xc6\x33\x39\xb1\x38\x02\x88\x6d\x53\xfc\x05",
 ];
+
+#[cfg(test)]
+mod tests {
+    use aws_lc_rs::encoding::{AsDer, Pkcs8V1Der};
+
+    use super::*;
+    use crate::keyring::{KeyConfig, Keyring, KeyringError};
+    use crate::material::Material;
+
+    const ED25519_SEED_KEY: &str =
+        "MC4CAQAwBQYDK2VwBCIEID6fjO1i8uwdCON29gUSUylMMwLn8qFqX7tM3HztPoec";
+    const P256_KEY: &str = "MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgojhbJsuAeWh89NXnuLWpNMhdZypdyyNljqRtjYPxJU2hRANCAATWJQ3oxRVmpMtLs2jUkXrqWq0FjlPgwJNvq55poMw9yhn3dPa2Ocdi7t8jM9IDZVx/nidJbliJ7EUI72da5L+F";
+    /// Made with OpenSSL, as is what it signed.
+    const RSA_PUBLIC: &str = "MIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8AMIIBCgKCAQEAozx716/VKxhI8cUB8J/swKhuh5g5mjIcEWcv6CzajBT5CI3zNwb0yox7YYsrfC6aGCJFiuFO/x5hkasqj0hHxmJ0/y0mWvQB1NA8TD9tD3tY6wBT2bpUvsdR5PIH5CsQax0FmsKIN7b9zz7JYoj+uISYhBnj4rZs5cTl9mfOdP3QJTER71m7chaFOpPVunF8azXe1CuHuKLy5IHoL9LRV9bcbnxUQCVJl8P1bneNq3rS4qRvJYnKZqVURO0i4zWN+9cqgun/svSovYRQ+a0IHpDB+uDwe5uIel2VkGRgY4YKu0NejLtSlOQ7BX1yeXXIlEa5KiiaYYaKb0OOWWvpWQIDAQAB";
+    const RSA_SHA256: &str = "hjydkvfAAuyTM3pL/umJ1Ep6NVLqP+1a+62xoC8WWonrARCFKU+m3w3Y657UWxh/V+Y6Pz75i/XA6LB9GfaSDmlH6StxOQv2ck3fjo0ncilV5f8n93dooJhZqyoGEQCmdjUWpA/xDvSepwtWMlL7D0oyvZn/b38L1VfZNvvg21gBu/xbcvFd6q8mQyalSLTCKQz1yYPp0WWh4f0fdqmuDgq1FMP8adpo0XHX4vUdLPHCAe3xnEYg4pd6Ic/XrQj2M5lC025iqSJRtQ1WKS3ACzUDIwVLl1WdW8m1rx8UxECQ5HOmp2ugp/qJojfDJn/35DEuuv31Btgk3uq0VoURFQ==";
+    const RSA_SHA1: &str = "H6ygRVaARWoS5G3WL030dDmNRYQ5qZZhNZ/6C2jypUn+Npnah18tjyRP70/GSDjiuPtGGgsvhMbFA7ZtjCjx1+F962IKKo+9hz1gIdghCWaLrfbvVudw2VOKTle/QArAXPeRUWe6fi9RWkmynl+bfSG/ii+rSIdn70KadI6MLyL7HgiD5BrexXcB6For7eS48+eCJx5CD8EpQyIOegwRtgIaEeU5ddzrNZ08UOPt0D00f3CUJTU+4BFXfARZsktyJ/CcSQI5cjwkvej4wcB9T30T9DcjsaOzJLZx9MaT0lMYNNb5cudNcphzs6JV3b2SPHL8+kHVg4+87D2xE8Pjcg==";
+    const RSA_PSS: &str = "HAgAd7qwJqWJJnaE7IkfXL18sk+zetVDiYIhGbJATKHLDAvUzu1Nv+GSyYhYPJr5+qZbtC9/zESkhUOmWDPEumUOXoqCqY0oi2XXZOGkQE1Q4LcEtGmsKXa2ZUv74gDcombU5Srb4H3flJr8rgBXbOfUqemomWpohdYwhqVhrKZRKuG8mxEA8g9Vn6k1Gjvz7T0BUHVaw461OHWbkrxIueYkpTW72haQg+8F1OB5rXw3UGMzQ/tihynLqZZupVLp+ph66yuAdNmSQNVsB4BW4xeytsBGLy9b7nredeH+IoNInrhGxtf9oXCi9eM7bUqNWa8fM/cAeBqsW97FBAvJRg==";
+    const RSA_1024: &str = "MIGfMA0GCSqGSIb3DQEBAQUAA4GNADCBiQKBgQDkHZhRO3WOmjnrsarxzOp2KT9ak+7jkseeqKlHCcXfrTyqFKpbzE1frCNez8Lr2kyILtgzwzL/LNwyvo4sTqHxPv+hwag2k3buBavyoGtXDHMyTqxjGj7DbPSItjneCQ1RQKJtPcNg6I0DsekP+WH/tmss3JbkEwS861Bg2QWpLwIDAQAB";
+
+    const ALGORITHMS: [Algorithm; 4] = [
+        Algorithm::EcdsaP256Sha256,
+        Algorithm::Ed25519,
+        Algorithm::HmacSha256,
+        Algorithm::RsaPkcs1Sha256,
+    ];
+
+    fn read(format: SecretFormat, text: &str) -> Material {
+        Material::read(format, text, 1).unwrap()
+    }
+
+    /// Whether `tag` is a signature of `content`, as a lane finds out.
+    fn holds(key: &Material, algorithm: Algorithm, content: &[u8], tag: &Tag) -> bool {
+        let mut check = key.check(algorithm).unwrap();
+        for piece in content.chunks(3) {
+            check.update(piece);
+        }
+        bool::from(check.finish().holds(tag, content))
+    }
+
+    #[test]
+    fn each_key_signs_and_checks_by_its_own_algorithm_alone() {
+        let rsa = rsa::KeyPair::generate(rsa::KeySize::Rsa2048).unwrap();
+        let rsa = base64::encode(AsDer::<Pkcs8V1Der<'_>>::as_der(&rsa).unwrap().as_ref());
+        let secret = SecretFormat::Text { prefix: "" };
+        for (format, text, own) in [
+            (SecretFormat::P256Spki, P256_KEY, Algorithm::EcdsaP256Sha256),
+            (
+                SecretFormat::Ed25519Hex,
+                ED25519_SEED_KEY,
+                Algorithm::Ed25519,
+            ),
+            (SecretFormat::RsaSpki, &rsa, Algorithm::RsaPkcs1Sha256),
+            (secret, "0123456789abcdef", Algorithm::HmacSha256),
+        ] {
+            let key = read(format, text);
+            assert!(key.signs());
+            let pieces = [&b"signed "[..], b"content"];
+            let tag = key.sign(own, pieces.into_iter()).unwrap();
+            assert!(own.tag_lens().contains(&tag.as_bytes().len()));
+            assert!(holds(&key, own, b"signed content", &tag));
+            assert!(!holds(&key, own, b"signed contend", &tag));
+            let mut other = tag.as_bytes().to_vec();
+            *other.last_mut().unwrap() ^= 1;
+            assert!(!holds(
+                &key,
+                own,
+                b"signed content",
+                &Tag::from_bytes(&other)
+            ));
+            for other in ALGORITHMS.into_iter().filter(|other| *other != own) {
+                assert!(key.check(other).is_none() && key.sign(other, [].into_iter()).is_none());
+            }
+        }
+    }
+
+    #[test]
+    fn rsa_is_pkcs1_with_sha256_and_of_2048_bits_at_least() {
+        let key = read(SecretFormat::RsaSpki, RSA_PUBLIC);
+        assert!(
+            !key.signs()
+                && key
+                    .sign(Algorithm::RsaPkcs1Sha256, [].into_iter())
+                    .is_none()
+        );
+        let tag = |text| Tag::from_base64(Algorithm::RsaPkcs1Sha256, text).unwrap();
+        let holds = |text| {
+            let own = Algorithm::RsaPkcs1Sha256;
+            holds(&key, own, b"signed content", &tag(text))
+        };
+        assert!(holds(RSA_SHA256));
+        assert!(!holds(RSA_SHA1) && !holds(RSA_PSS));
+        for other in [
+            RSA_1024,
+            P256_KEY,
+            ED25519_SEED_KEY,
+            "MDEyMzQ1Njc4OWFiY2RlZg==",
+        ] {
+            assert!(
+                PublicKey::read(SecretFormat::RsaSpki, other).is_none(),
+                "{other}"
+            );
+        }
+    }
+
+    /// Only the key's owner can make one, but libraries disagree about it.
+    #[test]
+    fn an_r_of_small_order_signs_nothing() {
+        let key = read(SecretFormat::Ed25519Hex, ED25519_SEED_KEY);
+        let r = format!("01{}", "0".repeat(62));
+        let s = "a649dbc87ebae99d99c8282fe41225ffa99158448d893e963bc185bdb978070e";
+        let tag = Tag::from_hex(Algorithm::Ed25519, &format!("{r}{s}")).unwrap();
+        let content = b"signed by nobody";
+        let Material::Public(public) = &key else {
+            panic!("a public key");
+        };
+        assert!(public.parsed.verify_sig(content, tag.as_bytes()).is_ok());
+        assert!(!holds(&key, Algorithm::Ed25519, content, &tag));
+    }
+
+    /// A name is of one kind of key: what is a public key in one ring and a secret in another are two keys.
+    #[test]
+    fn a_public_key_and_a_secret_of_the_same_bytes_are_two_keys() {
+        let public = "1SiA4o9hyqTCpIqC5V9HUakiiaeACeqfZTInDBbOir4=";
+        let [as_public, as_secret] = ["whpk_", "whsec_"].map(|prefix| {
+            let key = format!("{prefix}{public}");
+            read(SecretFormat::StandardWebhooks, &key).fingerprint()
+        });
+        assert_ne!(as_public, as_secret);
+    }
+
+    #[test]
+    fn what_is_published_is_no_secret() {
+        let text = SecretFormat::Text { prefix: "" };
+        for public in [
+            "whpk_1SiA4o9hyqTCpIqC5V9HUakiiaeACeqfZTInDBbOir4=",
+            "MCowBQYDK2VwAyEA4Cbo9IJmHtjSAskv9FkADoMsszmabhSr0sCdPf0AN8M=",
+            "MFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAE530lQAjxbj7uWQhlm4SkIEDAm6NsFfxNrcpiJj9/mCk+79xU0FKpCyQOt3Dsvlj4CvWQkK8eD4x4sRIMVoU5Sg==",
+            RSA_PUBLIC,
+        ] {
+            let built = Keyring::build(text, [KeyConfig::new(public)]);
+            assert_eq!(built.err(), Some(KeyringError::NotSecret(1)), "{public}");
+        }
+    }
+}

@@ -62,4 +62,9 @@ fn require(subcommand: &str, component: &str) -> Result<(), Failure> {
     )))
 }
 
-const FEATURES: [(&str, &str); 2] = [("webhook-sqlx", "postgres"), ("webhook-sqlx", "sqlite")];
+const FEATURES: [(&str, &str); 4] = [
+    ("webhook-core", "public-keys"),
+    ("webhook-core", "sha1"),
+    ("webhook-sqlx", "postgres"),
+    ("webhook-sqlx", "sqlite"),
+];

@@ -1,4 +1,5 @@
-//! The scheme: vectors, the official library, tampering, the window, the round trip.
+//! The scheme: vectors, the official library, tampering, the window, the round trip, kinds of keys.
+#![expect(clippy::unwrap_used, reason = "tests assert by panicking")]
 
 use webhook_core::{
     EventId, KeyConfig, Keyring, KeyringError, Malformed, Provider as _, Rejection, SecretFormat,
