@@ -4,7 +4,8 @@
 use std::fmt::Write as _;
 
 use aws_lc_rs::signature::{
-    ECDSA_P256_SHA256_ASN1, ED25519, UnparsedPublicKey, VerificationAlgorithm,
+    ECDSA_P256_SHA256_ASN1, ED25519, RSA_PKCS1_2048_8192_SHA256, UnparsedPublicKey,
+    VerificationAlgorithm,
 };
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
@@ -21,6 +22,9 @@ pub(crate) fn stands_in(values: &[&str], content: &[u8], key: &str, format: Secr
         SecretFormat::Ed25519Hex => return verifies(&ED25519, unhex(key), values, content),
         SecretFormat::P256Spki => {
             return verifies(&ECDSA_P256_SHA256_ASN1, whole(key), values, content);
+        }
+        SecretFormat::RsaSpki => {
+            return verifies(&RSA_PKCS1_2048_8192_SHA256, whole(key), values, content);
         }
         SecretFormat::StandardWebhooks => match key.strip_prefix("whpk_") {
             Some(key) => return verifies(&ED25519, whole(key), values, content),
@@ -51,7 +55,7 @@ fn verifies(
     content: &[u8],
 ) -> bool {
     let key = UnparsedPublicKey::new(algorithm, key.expect("a public key"));
-    let mut elements = values.iter().flat_map(|value| value.split([' ', ',']));
+    let mut elements = values.iter().flat_map(|value| value.split([' ', ',', '"']));
     elements.any(|element| {
         let decoded = [unhex(element), BASE64_STANDARD.decode(element).ok()];
         let mut decoded = decoded.into_iter().flatten();

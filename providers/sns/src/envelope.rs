@@ -1,0 +1,164 @@
+//! The signature in the body, and what is known of Amazon SNS.
+
+use std::borrow::Cow;
+use std::time::Duration;
+
+use webhook_core::{
+    Algorithm, Candidate, Envelope, Head, Identities, InvalidEvent, Malformed, Provider,
+    Redelivery, Resigns, SecretFormat, Segment, Signed, Signing, Spec, Tag, TimestampForm,
+    UntrustedBody, Verified, Window,
+};
+
+use crate::{event, text};
+
+/// Amazon SNS: subscriptions of one endpoint to topics.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Sns {
+    topics: Vec<String>,
+}
+
+impl Sns {
+    /// Take the messages of these topics, by their ARNs. Those of all others are acknowledged, and not run.
+    pub fn of<S: Into<String>>(topics: impl IntoIterator<Item = S>) -> Self {
+        Self {
+            topics: topics.into_iter().map(Into::into).collect(),
+        }
+    }
+
+    /// Whether this URL, of a confirmation, leads to SNS in some region: `https://sns.REGION.amazonaws.com/?…`, or the
+    /// same with `.cn`.
+    pub fn is_subscribe_url(url: &str) -> bool {
+        let rest = url.strip_prefix("https://sns.");
+        let Some((region, rest)) = rest.and_then(|rest| rest.split_once('.')) else {
+            return false;
+        };
+        let is_region = |byte: u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-');
+        let target = rest.strip_prefix("amazonaws.com");
+        let target = target.map(|rest| rest.strip_prefix(".cn").unwrap_or(rest));
+        !region.is_empty()
+            && region.bytes().all(is_region)
+            && target.is_some_and(|target| {
+                target.starts_with("/?") && target.bytes().all(|byte| byte.is_ascii_graphic())
+            })
+    }
+}
+
+impl Provider for Sns {
+    type Identity = Signed;
+
+    fn spec(&self) -> &Spec {
+        &SPEC
+    }
+
+    fn envelope<'r>(&self, _head: &Head<'r>) -> Result<Envelope<'r>, Malformed> {
+        Ok(Envelope::in_body(read))
+    }
+
+    fn sign(&self, _with: &Signing<'_>) -> Vec<(&'static str, String)> {
+        Vec::new()
+    }
+
+    fn enclose(&self, with: &Signing<'_>) -> Option<Vec<u8>> {
+        let topic = self.topics.first()?;
+        event::enclose(with, topic)
+    }
+
+    fn identities(&self, verified: &Verified<'_>) -> Result<Identities, InvalidEvent> {
+        let identity = event::identity(verified.body(), &self.topics)?;
+        Ok([identity].into_iter().collect())
+    }
+}
+
+/// Members in the order in which they are signed, then the signature's.
+const MEMBERS: [&str; 10] = [
+    "Message",
+    "MessageId",
+    "Subject",
+    "SubscribeURL",
+    "Timestamp",
+    "Token",
+    "TopicArn",
+    "Type",
+    "SignatureVersion",
+    "Signature",
+];
+
+fn read(body: UntrustedBody<'_>) -> Result<Envelope<'_>, Malformed> {
+    let [
+        message,
+        id,
+        subject,
+        subscribe,
+        at,
+        token,
+        topic,
+        kind,
+        version,
+        signature,
+    ] = body.texts(&[], MEMBERS)?;
+    let Some(Cow::Borrowed(at)) = at else {
+        return Err(Malformed::Body);
+    };
+    let at = TimestampForm::Rfc3339.read(at)?;
+    let is_confirmation = match kind.as_deref() {
+        Some("Notification") => false,
+        Some("SubscriptionConfirmation" | "UnsubscribeConfirmation") => true,
+        _ => return Err(Malformed::Body),
+    };
+    // Neither signs the other's members: beside its own they would pass for signed.
+    let is_whole = subscribe.is_some() == is_confirmation
+        && token.is_some() == is_confirmation
+        && !(subject.is_some() && is_confirmation)
+        && version.as_deref() == Some("2")
+        && id.as_deref().is_some_and(text::is_message_id);
+    // Only the first may hold line breaks, so that each of the others ends where its line does.
+    let others = [&subject, &subscribe, &token, &topic];
+    let are_lines = others
+        .iter()
+        .copied()
+        .flatten()
+        .all(|line| text::is_line(line));
+    if !is_whole || !are_lines {
+        return Err(Malformed::Body);
+    }
+    let (Some(message), Some(topic), Some(signature)) = (message, topic, signature) else {
+        return Err(Malformed::Body);
+    };
+    let tag = Tag::from_base64(Algorithm::RsaPkcs1Sha256, &signature).ok_or(Malformed::Body)?;
+    let mut content = Vec::new();
+    let values = [
+        Some(Segment::text(message)),
+        id.map(Segment::text),
+        subject.map(Segment::text),
+        subscribe.map(Segment::text),
+        Some(Segment::Timestamp),
+        token.map(Segment::text),
+        Some(Segment::text(topic)),
+        kind.map(Segment::text),
+    ];
+    for (name, value) in MEMBERS.into_iter().zip(values) {
+        if let Some(value) = value {
+            content.extend([
+                Segment::text(name),
+                Segment::text("\n"),
+                value,
+                Segment::text("\n"),
+            ]);
+        }
+    }
+    Ok(Envelope::new(content)
+        .at(at)
+        .candidate(Candidate::unnamed(Algorithm::RsaPkcs1Sha256, tag)))
+}
+
+static SPEC: Spec = Spec::timestamped("sns", Window::FIVE_MINUTES)
+    .envelope_in_body()
+    .secret_format(SecretFormat::RsaSpki)
+    .content_types(&["text/plain", "application/json"])
+    // A message is at most 256 KiB; as a JSON text it may be several times longer.
+    .max_body_bytes(2 * 1024 * 1024)
+    .redelivers(
+        Redelivery::For(Duration::from_hours(1)),
+        Redelivery::Unknown,
+    )
+    .resigns_on_retry(Resigns::No);
