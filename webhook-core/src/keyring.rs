@@ -27,7 +27,8 @@ pub enum SecretFormat {
     /// A public key on P-256: standard base64 of its `SubjectPublicKeyInfo`, uncompressed.
     #[cfg(feature = "public-keys")]
     P256Spki,
-    /// An RSA public key of 2048 to 4096 bits: standard base64 of its `SubjectPublicKeyInfo`.
+    /// An RSA public key of 2048 to 4096 bits: standard base64 of its `SubjectPublicKeyInfo`, or of an X.509 certificate,
+    /// of which nothing but the key is looked at: whoever configures it vouches for it.
     #[cfg(feature = "public-keys")]
     RsaSpki,
     /// A key of Standard Webhooks: `whsec_` as [`SecretFormat::Base64`], or `whpk_` with an Ed25519 public key in base64, or

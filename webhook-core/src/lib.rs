@@ -24,6 +24,8 @@ mod arguments;
 mod base64;
 mod body_timestamp;
 mod canonical;
+#[cfg(feature = "public-keys")]
+mod certificate;
 mod check;
 mod claim;
 mod claimed;

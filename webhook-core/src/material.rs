@@ -167,7 +167,10 @@ impl SharedSecret {
 
     #[cfg_attr(
         not(feature = "public-keys"),
-        expect(clippy::unnecessary_wraps, reason = "it makes no signatures of public keys")
+        expect(
+            clippy::unnecessary_wraps,
+            reason = "it makes no signatures of public keys"
+        )
     )]
     fn check(&self, algorithm: Algorithm) -> Option<Check> {
         match algorithm {

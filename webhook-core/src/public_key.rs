@@ -16,7 +16,7 @@ use sha2::Digest as _;
 use crate::algorithm::Algorithm;
 use crate::keyring::SecretFormat;
 use crate::tag::Tag;
-use crate::{base64, hex};
+use crate::{base64, certificate, hex};
 
 /// A public key, and perhaps the private one that belongs to it.
 pub(crate) struct PublicKey {
@@ -71,8 +71,10 @@ impl PublicKey {
                 Self::p256(&point, Some(PrivateKey::P256(private)))
             }
             SecretFormat::RsaSpki => {
-                if is_rsa_spki(&der) {
-                    return Self::rsa(&der, None);
+                let certified = certificate::public_key(&der);
+                let spki = certified.unwrap_or(&der);
+                if certified.is_some() || is_rsa_spki(spki) {
+                    return is_rsa_spki(spki).then(|| Self::rsa(spki, None))?;
                 }
                 let private = rsa::KeyPair::from_pkcs8(&der).ok()?;
                 let spki = private.public_key().as_der().ok()?;
@@ -274,7 +276,7 @@ const SMALL_ORDER: [[u8; 32]; 5] = [
 ];
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use aws_lc_rs::encoding::{AsDer, Pkcs8V1Der};
 
     use super::*;
@@ -285,7 +287,7 @@ mod tests {
         "MC4CAQAwBQYDK2VwBCIEID6fjO1i8uwdCON29gUSUylMMwLn8qFqX7tM3HztPoec";
     const P256_KEY: &str = "MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgojhbJsuAeWh89NXnuLWpNMhdZypdyyNljqRtjYPxJU2hRANCAATWJQ3oxRVmpMtLs2jUkXrqWq0FjlPgwJNvq55poMw9yhn3dPa2Ocdi7t8jM9IDZVx/nidJbliJ7EUI72da5L+F";
     /// Made with OpenSSL, as is what it signed.
-    const RSA_PUBLIC: &str = "MIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8AMIIBCgKCAQEAozx716/VKxhI8cUB8J/swKhuh5g5mjIcEWcv6CzajBT5CI3zNwb0yox7YYsrfC6aGCJFiuFO/x5hkasqj0hHxmJ0/y0mWvQB1NA8TD9tD3tY6wBT2bpUvsdR5PIH5CsQax0FmsKIN7b9zz7JYoj+uISYhBnj4rZs5cTl9mfOdP3QJTER71m7chaFOpPVunF8azXe1CuHuKLy5IHoL9LRV9bcbnxUQCVJl8P1bneNq3rS4qRvJYnKZqVURO0i4zWN+9cqgun/svSovYRQ+a0IHpDB+uDwe5uIel2VkGRgY4YKu0NejLtSlOQ7BX1yeXXIlEa5KiiaYYaKb0OOWWvpWQIDAQAB";
+    pub(crate) const RSA_PUBLIC: &str = "MIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8AMIIBCgKCAQEAozx716/VKxhI8cUB8J/swKhuh5g5mjIcEWcv6CzajBT5CI3zNwb0yox7YYsrfC6aGCJFiuFO/x5hkasqj0hHxmJ0/y0mWvQB1NA8TD9tD3tY6wBT2bpUvsdR5PIH5CsQax0FmsKIN7b9zz7JYoj+uISYhBnj4rZs5cTl9mfOdP3QJTER71m7chaFOpPVunF8azXe1CuHuKLy5IHoL9LRV9bcbnxUQCVJl8P1bneNq3rS4qRvJYnKZqVURO0i4zWN+9cqgun/svSovYRQ+a0IHpDB+uDwe5uIel2VkGRgY4YKu0NejLtSlOQ7BX1yeXXIlEa5KiiaYYaKb0OOWWvpWQIDAQAB";
     const RSA_SHA256: &str = "hjydkvfAAuyTM3pL/umJ1Ep6NVLqP+1a+62xoC8WWonrARCFKU+m3w3Y657UWxh/V+Y6Pz75i/XA6LB9GfaSDmlH6StxOQv2ck3fjo0ncilV5f8n93dooJhZqyoGEQCmdjUWpA/xDvSepwtWMlL7D0oyvZn/b38L1VfZNvvg21gBu/xbcvFd6q8mQyalSLTCKQz1yYPp0WWh4f0fdqmuDgq1FMP8adpo0XHX4vUdLPHCAe3xnEYg4pd6Ic/XrQj2M5lC025iqSJRtQ1WKS3ACzUDIwVLl1WdW8m1rx8UxECQ5HOmp2ugp/qJojfDJn/35DEuuv31Btgk3uq0VoURFQ==";
     const RSA_SHA1: &str = "H6ygRVaARWoS5G3WL030dDmNRYQ5qZZhNZ/6C2jypUn+Npnah18tjyRP70/GSDjiuPtGGgsvhMbFA7ZtjCjx1+F962IKKo+9hz1gIdghCWaLrfbvVudw2VOKTle/QArAXPeRUWe6fi9RWkmynl+bfSG/ii+rSIdn70KadI6MLyL7HgiD5BrexXcB6For7eS48+eCJx5CD8EpQyIOegwRtgIaEeU5ddzrNZ08UOPt0D00f3CUJTU+4BFXfARZsktyJ/CcSQI5cjwkvej4wcB9T30T9DcjsaOzJLZx9MaT0lMYNNb5cudNcphzs6JV3b2SPHL8+kHVg4+87D2xE8Pjcg==";
     const RSA_PSS: &str = "HAgAd7qwJqWJJnaE7IkfXL18sk+zetVDiYIhGbJATKHLDAvUzu1Nv+GSyYhYPJr5+qZbtC9/zESkhUOmWDPEumUOXoqCqY0oi2XXZOGkQE1Q4LcEtGmsKXa2ZUv74gDcombU5Srb4H3flJr8rgBXbOfUqemomWpohdYwhqVhrKZRKuG8mxEA8g9Vn6k1Gjvz7T0BUHVaw461OHWbkrxIueYkpTW72haQg+8F1OB5rXw3UGMzQ/tihynLqZZupVLp+ph66yuAdNmSQNVsB4BW4xeytsBGLy9b7nredeH+IoNInrhGxtf9oXCi9eM7bUqNWa8fM/cAeBqsW97FBAvJRg==";
