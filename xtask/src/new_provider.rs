@@ -62,6 +62,9 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
     let manifest = folder.join("Cargo.toml");
     say(&format!("made {}", folder.display()));
     say("its tests fail until testdata is filled in: see providers/AUTHORING.md");
+    if options.folder.is_none() {
+        say("a member of this workspace needs fixtures as well: fixtures/src/catalogue.rs");
+    }
     say(&format!(
         "cargo test --manifest-path {}",
         manifest.display()
