@@ -29,6 +29,9 @@ pub struct Candidate<'r> {
 pub enum Segment<'r> {
     /// The raw body.
     Body,
+    /// The CRC-32 of the raw body in decimal. No digest: whoever has one signed request can make any other body have it, and so
+    /// [`Verified::body`](crate::Verified::body) is then empty.
+    BodyCrc32,
     /// The parameters of the body, a form: each name and its value, sorted by their bytes, equal pairs once, joined
     /// without separators. See [`Form::joined`](crate::Form::joined).
     BodyForm,
@@ -179,7 +182,8 @@ impl<'r> Envelope<'r> {
         let mut text = Vec::new();
         for segment in content {
             match segment {
-                Segment::Body | Segment::BodyForm | Segment::BodySha256Hex => {} // there is none
+                Segment::Body | Segment::BodyCrc32 | Segment::BodyForm | Segment::BodySha256Hex => {
+                } // there is none
                 Segment::Bytes(bytes) => text.extend_from_slice(bytes),
                 Segment::Id => text.extend(self.id.iter().flat_map(|id| id.as_str().bytes())),
                 Segment::Timestamp => {
@@ -218,7 +222,7 @@ impl<'r> Envelope<'r> {
         let is_body = |segment: &Segment<'_>| {
             matches!(
                 segment,
-                Segment::Body | Segment::BodyForm | Segment::BodySha256Hex
+                Segment::Body | Segment::BodyCrc32 | Segment::BodyForm | Segment::BodySha256Hex
             )
         };
         let ids = count(|segment| matches!(segment, Segment::Id));

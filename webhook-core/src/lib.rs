@@ -30,6 +30,7 @@ mod check;
 mod claim;
 mod claimed;
 mod clock;
+mod crc32;
 mod data;
 mod digest;
 mod envelope;

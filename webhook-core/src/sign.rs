@@ -112,7 +112,9 @@ impl<'s> Signing<'s> {
         };
         let tag = |key: &Key| {
             let pieces = content.iter().map(|segment| match segment {
-                Segment::Body | Segment::BodyForm | Segment::BodySha256Hex => standing.as_ref(),
+                Segment::Body | Segment::BodyCrc32 | Segment::BodyForm | Segment::BodySha256Hex => {
+                    standing.as_ref()
+                }
                 Segment::Bytes(bytes) => bytes.as_ref(),
                 Segment::Id => id.as_bytes(),
                 Segment::Timestamp => self.timestamp.as_bytes(),

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use sha2::{Digest as _, Sha256};
 
+use crate::crc32::Crc32;
 use crate::envelope::Segment;
 use crate::form::Form;
 use crate::hex;
@@ -11,6 +12,8 @@ use crate::hex;
 /// What stands for the body, under way.
 #[derive(Debug, Clone, Default)]
 pub(crate) enum Standing {
+    /// Its CRC-32.
+    Crc32(Crc32),
     /// The parameters of the form that it is.
     Form,
     /// Itself: hashed as it arrives.
@@ -26,6 +29,7 @@ impl Standing {
     /// How the body stands in `content`.
     pub(crate) fn of(content: &[Segment<'_>]) -> Self {
         let mut standing = content.iter().filter_map(|segment| match segment {
+            Segment::BodyCrc32 => Some(Self::Crc32(Crc32::default())),
             Segment::BodyForm => Some(Self::Form),
             Segment::Body => Some(Self::Itself),
             Segment::BodySha256Hex => Some(Self::Sha256(Box::default())),
@@ -34,10 +38,17 @@ impl Standing {
         standing.next().unwrap_or(Self::Nowhere)
     }
 
+    /// Whether content in which it stands so says what it is. A checksum does not: any body can be made to have it.
+    pub(crate) fn is_binding(&self) -> bool {
+        !matches!(self, Self::Crc32(_) | Self::Nowhere)
+    }
+
     /// Take in the next piece; `true` if it is itself part of the content.
     pub(crate) fn update(&mut self, chunk: &[u8]) -> bool {
-        if let Self::Sha256(hash) = self {
-            hash.update(chunk);
+        match self {
+            Self::Crc32(crc) => crc.update(chunk),
+            Self::Sha256(hash) => hash.update(chunk),
+            Self::Form | Self::Itself | Self::Nowhere => {}
         }
         matches!(self, Self::Itself)
     }
@@ -45,6 +56,7 @@ impl Standing {
     /// What is yet to stand in the content after all of `body` was taken in. `None` if it is not of that form.
     pub(crate) fn finish(self, body: &[u8]) -> Option<Vec<u8>> {
         match self {
+            Self::Crc32(crc) => Some(crc.finish().to_string().into_bytes()),
             Self::Form => Form::read(body).map(|form| form.joined().into_bytes()),
             Self::Itself | Self::Nowhere => Some(Vec::new()),
             Self::Sha256(hash) => Some(hex::encode(&hash.finalize()).into_bytes()),

@@ -202,7 +202,10 @@ impl Verifier {
             for segment in content {
                 let bytes = match segment {
                     // `Envelope::check`: there is only one
-                    Segment::Body | Segment::BodyForm | Segment::BodySha256Hex => {
+                    Segment::Body
+                    | Segment::BodyCrc32
+                    | Segment::BodyForm
+                    | Segment::BodySha256Hex => {
                         is_before = false;
                         continue;
                     }
@@ -312,9 +315,10 @@ impl Verifier {
     pub fn finish<'h>(mut self, head: &'h Head<'h>) -> Result<Verified<'h>, Rejection> {
         let body = std::mem::take(&mut self.body).into_bytes();
         let Some(deferred) = self.deferred.take() else {
-            return match self.standing {
-                Standing::Nowhere => self.conclude(head, Bytes::new(), Some(body)),
-                _ => self.conclude(head, body, None),
+            return if self.standing.is_binding() {
+                self.conclude(head, body, None)
+            } else {
+                self.conclude(head, Bytes::new(), Some(body))
             };
         };
         let (
@@ -342,7 +346,8 @@ impl Verifier {
         body: Bytes,
         around: Option<Bytes>,
     ) -> Result<Verified<'h>, Rejection> {
-        let standing = self.standing.finish(&body).ok_or(Malformed::Body)?;
+        let standing = self.standing.finish(around.as_ref().unwrap_or(&body));
+        let standing = standing.ok_or(Malformed::Body)?;
         let is_signed_whole = around.is_none() && standing.is_empty();
         let whole = if is_signed_whole {
             &body[..]
@@ -415,12 +420,12 @@ impl Verifier {
 
 impl<'h> Verified<'h> {
     /// The bytes that the signature covers: the raw body, exactly as received. Where the envelope stands in the body,
-    /// the text that was made of its signed members, and nothing else; under a plain token nothing at all.
+    /// the text that was made of its signed members, and nothing else; under a plain token, and where a checksum stands for the body, nothing at all.
     pub fn body(&self) -> &Bytes {
         &self.body
     }
 
-    /// The raw body around an envelope that stands in it, or beside a plain token: **not** authentic, but for what
+    /// The raw body around an envelope that stands in it, or beside a plain token or a checksum: **not** authentic, but for what
     /// [`Verified::body`] says, too. `None` where the body is what was signed.
     pub fn unsigned_body(&self) -> Option<&Bytes> {
         self.around.as_ref()

@@ -336,6 +336,30 @@ fn the_body_stands_in_the_content_as_its_digest_or_as_its_parameters() {
     }
 }
 
+/// A checksum vouches for nothing: the body beside it is not what was verified.
+#[test]
+fn a_body_under_its_checksum_is_not_authentic() {
+    let by_crc: Contents = || vec![vec![Segment::text("id|"), Segment::BodyCrc32]];
+    let headers = signed(
+        &Bare(by_crc),
+        &ring(&["0123456789abcdef"]),
+        b"id|3421780262",
+        NOW,
+    );
+    let keys = ring(&["0123456789abcdef"]);
+    // CRC-32 of "123456789" is 0xcbf43926.
+    for (body, expected) in [
+        (&b"123456789"[..], Ok(())),
+        (b"123456780", Err(Rejection::SignatureMismatch)),
+    ] {
+        let verified = verify(&Bare(by_crc), &keys, &headers, body, NOW, |verified| {
+            assert_eq!(verified.body(), &b""[..]);
+            assert_eq!(verified.unsigned_body().unwrap(), body);
+        });
+        assert_eq!(verified, expected);
+    }
+}
+
 #[test]
 fn either_of_two_contents_may_be_signed_by_any_key() {
     let either: Contents = || {
