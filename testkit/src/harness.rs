@@ -89,6 +89,11 @@ impl<L: Ledger> Harness<L> {
         &self.stage
     }
 
+    /// Its engine, to serve it on a framework: `webhook_actix::Webhooks::from`, `webhook_axum::router`.
+    pub fn webhooks(&self) -> &Webhooks<Staged<L>> {
+        &self.webhooks
+    }
+
     /// Its ledger, for what this type does not ask.
     pub fn ledger(&self) -> &L {
         self.webhooks.ledger().within()

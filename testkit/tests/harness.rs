@@ -6,8 +6,10 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use actix_web::test::TestRequest;
 use actix_web::{App, HttpResponse, HttpServer, web};
 use sqlx::SqliteConnection;
+use webhook_actix::ledger::Ledger;
 use webhook_actix::{
     Data, Endpoint, Event, EventId, HandlerError, State, Tx, Unlisted, Unsigned, webhook,
 };
@@ -83,6 +85,35 @@ async fn one_credit_for_two_concurrent_deliveries() {
     assert_eq!(cents(&app).await, 2500);
     // Both were about to be claimed: the race was one.
     assert_eq!(app.stage().reached(Point::BeforeClaim), 2);
+}
+
+/// As the application has it, on the builder of its adapter's.
+fn mount<L>(builder: webhook_actix::Builder<L>) -> webhook_actix::Builder<L>
+where
+    L: Ledger<Conn = SqliteConnection>,
+{
+    let stripe = Endpoint::at("/webhooks/stripe", Stripe::live(), keys("stripe"));
+    builder.endpoint(stripe.on(on_paid))
+}
+
+#[actix_web::test]
+async fn an_application_on_actix_is_driven_by_its_own_routes() {
+    let app = Harness::sqlite(CREDIT, |webhooks| mount(webhooks.into()).into()).await;
+    let webhooks = webhook_actix::Webhooks::from(app.webhooks().clone());
+    let service = actix_web::test::init_service(App::new().service(webhooks)).await;
+    let paid = app.signed(stripe::payment_intent_succeeded().amount(700));
+    for _ in 0..2 {
+        let mut request = TestRequest::post()
+            .uri(&paid.path)
+            .set_payload(paid.body.clone());
+        for (name, value) in &paid.headers {
+            request = request.append_header((name.as_str(), value.as_slice()));
+        }
+        let answer = actix_web::test::call_service(&service, request.to_request()).await;
+        assert_eq!(answer.status(), 200);
+    }
+    app.drained().await;
+    assert_eq!(cents(&app).await, 700);
 }
 
 /// Looks whether it knows the event, and then remembers it: an honest mistake.

@@ -116,6 +116,27 @@ impl<L: Ledger> Builder<L> {
     }
 }
 
+/// An engine that was built without this crate, as a test kit's, served on actix.
+impl<L: Ledger> From<webhook_engine::Webhooks<L>> for Webhooks<L> {
+    fn from(engine: webhook_engine::Webhooks<L>) -> Self {
+        Self(engine)
+    }
+}
+
+/// For functions that add an application's endpoints to a builder of this crate's.
+impl<L: Ledger> From<webhook_engine::Builder<L>> for Builder<L> {
+    fn from(engine: webhook_engine::Builder<L>) -> Self {
+        Self(engine)
+    }
+}
+
+/// And back.
+impl<L: Ledger> From<Builder<L>> for webhook_engine::Builder<L> {
+    fn from(builder: Builder<L>) -> Self {
+        builder.0
+    }
+}
+
 impl<L: Ledger> Clone for Webhooks<L> {
     fn clone(&self) -> Self {
         Self(self.0.clone())
