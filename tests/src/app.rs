@@ -1,4 +1,4 @@
-//! A whole application over HTTP: five endpoints, handlers that do as the test says.
+//! A whole application over HTTP: six endpoints, handlers that do as the test says.
 
 use std::collections::HashMap;
 use std::net::SocketAddr;
@@ -15,6 +15,7 @@ use webhook_actix::{
     Keyring, Keys, Repeats, Reply, SecretFormat, Signing, Tx, Unsigned, Webhooks, webhook,
 };
 use webhook_github::GitHub;
+use webhook_mailgun::Mailgun;
 use webhook_meta::Meta;
 use webhook_slack::Slack;
 use webhook_stripe::Stripe;
@@ -262,6 +263,12 @@ pub async fn on_meta<C: Effects>(id: EventId, db: &mut C) -> Result<(), HandlerE
     Ok(db.record(id.as_str()).await?)
 }
 
+/// Inbox, of a provider whose events nobody signs.
+#[webhook(provider = Mailgun, event = "delivered")]
+pub async fn on_mailgun<C: Effects>(id: Unsigned<EventId>, db: &mut C) -> Result<(), HandlerError> {
+    Ok(db.record(id.dangerous_trust().as_str()).await?)
+}
+
 /// Settings that tests turn.
 #[derive(Debug, Clone, Copy)]
 #[expect(clippy::exhaustive_structs, reason = "tests name what they turn")]
@@ -430,6 +437,11 @@ where
         .endpoint(endpoint!("github", GitHub, on_github, on_issues).repeats(Repeats::Quarantine))
         .endpoint(endpoint!("slack", Slack, on_slack))
         .endpoint(endpoint!("meta", Meta::verified_by(SECRET), on_meta))
+        .endpoint(endpoint!(
+            "mailgun",
+            Mailgun::dangerous_unsigned_events(),
+            on_mailgun
+        ))
         .data(script)
         .clock(clock)
         .unauthenticated_bytes(tuning.unauthenticated_bytes)

@@ -14,7 +14,9 @@ use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
+use webhook_core::{KeyConfig, Keyring, Provider as _, SecretFormat, Signing};
 use webhook_github::GitHub;
+use webhook_mailgun::Mailgun;
 use webhook_meta::Meta;
 use webhook_slack::Slack;
 use webhook_stripe::Stripe;
@@ -38,6 +40,7 @@ on_both!(
     d1_d2_d14_github_identity_is_claimed_with_its_content,
     slack_challenges_are_answered_only_when_signed,
     a_get_is_a_challenge_or_nothing_and_claims_nothing,
+    an_envelope_in_the_body_claims_its_token_and_its_content,
     a_slow_body_is_408_and_a_broken_one_claims_nothing,
     g1_the_unauthenticated_budget_drops_the_slowest,
     d8_what_is_not_for_this_endpoint_is_acknowledged_and_not_claimed,
@@ -493,6 +496,51 @@ fn a_get_is_a_challenge_or_nothing_and_claims_nothing<S: Store>() {
     assert_eq!(send("GET", &elsewhere, "\r\n").status, 405);
     app.stop();
     assert_eq!((effects(&*store), rows(&*store)), (0, (0, 0, 0)));
+}
+
+/// A body of Mailgun, whose signature covers a token and no event.
+fn mailgun(event: &str, at: i64) -> String {
+    let key = KeyConfig::new(format!("{SECRET}-mailgun"));
+    let keys = Keyring::build(SecretFormat::Text { prefix: "" }, [key]).unwrap();
+    let signing = Signing::new(&keys, event.as_bytes(), at);
+    let body = Mailgun::dangerous_unsigned_events().enclose(&signing);
+    String::from_utf8(body.unwrap()).unwrap()
+}
+
+fn an_envelope_in_the_body_claims_its_token_and_its_content<S: Store>() {
+    let (store, app) = start::<S>(Tuning::default());
+    let json = vec![("Content-Type".to_owned(), "application/json".to_owned())];
+    let send = |body: &str| post(app.address, "/mailgun", &json, body.as_bytes());
+    let event = r#"{"event":"delivered","recipient":"ann@acme.example"}"#;
+    let good = mailgun(event, NOW);
+    let wrong = good.replace("1750000000", "1750000001");
+    let twice = good.replacen('{', r#"{"signature":{},"#, 1);
+    let refused = send(&wrong);
+    assert_eq!((refused.status, refused.body.as_str()), (401, "refused\n"));
+    let none = "{}".to_owned();
+    for body in [
+        twice,
+        none,
+        "x".to_owned(),
+        mailgun(event, NOW - 301),
+        mailgun(event, NOW + 301),
+    ] {
+        assert_eq!(send(&body), refused, "{body}");
+    }
+    assert_eq!(send(&" ".repeat(1024 * 1024 + 1)).status, 413);
+    assert_eq!(rows(&*store), (0, 0, 0));
+    for _ in 0..2 {
+        assert_eq!(send(&good).status, 200);
+    }
+    eventually("the effect is there", || effects(&*store) == 1);
+    // Another event under its token; then its event under another token: both are kept, neither runs.
+    assert_eq!(send(&good.replace("ann@", "eve@")).status, 200);
+    let (head, _) = good.split_once(r#","event-data""#).unwrap();
+    let other = mailgun(r#"{"event":"delivered"}"#, NOW);
+    let (other_head, _) = other.split_once(r#","event-data""#).unwrap();
+    assert_eq!(send(&good.replace(head, other_head)).status, 200);
+    app.stop();
+    assert_eq!((effects(&*store), rows(&*store)), (1, (2, 1, 2)));
 }
 
 fn github(id: &str, event: &str, body: &[u8]) -> Headers {
