@@ -134,6 +134,41 @@ mod tests {
         );
     }
 
+    /// Eight times the length may take eight times as long, or for the noise of a machine four times that. A reader that
+    /// goes back would take sixty-four.
+    #[test]
+    fn a_look_takes_time_in_proportion_to_length() {
+        let least = |body: &str| {
+            let looks = (0..5).map(|_| {
+                let began = std::time::Instant::now();
+                assert!(look(body.as_bytes()).is_ok());
+                began.elapsed()
+            });
+            looks.min().unwrap()
+        };
+        let bodies: [fn(usize) -> String; 4] = [
+            |len| format!(r#"{{"signature":{{{}"t":"1"}}}}"#, r#""x":1,"#.repeat(len)),
+            |len| {
+                format!(
+                    r#"{{"signature":{{"t":"1"}},"x":"{}"}}"#,
+                    r"\u0041".repeat(len)
+                )
+            },
+            |len| format!(r#"{{"signature":{{"t":"{}"}}}}"#, r"\n".repeat(len)),
+            |len| {
+                format!(
+                    r#"{{"x":{}{},"signature":{{}}}}"#,
+                    "[".repeat(len),
+                    "]".repeat(len)
+                )
+            },
+        ];
+        for body in bodies {
+            let (short, long) = (least(&body(10_000)), least(&body(80_000)));
+            assert!(long < short * 32, "{short:?} {long:?} {:.40}", body(1));
+        }
+    }
+
     /// Nesting that is passed over costs neither stack nor more than its length.
     #[test]
     fn depth_is_passed_over() {
