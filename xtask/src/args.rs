@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use crate::{new_provider, torture};
+use crate::{differential, new_provider, torture};
 
 /// What was asked for.
 #[derive(Debug, PartialEq, Eq)]
@@ -13,6 +13,7 @@ pub(crate) enum Task {
     },
     Check,
     Ci,
+    Differential(differential::Options),
     Help,
     /// Not for people: how [`crate::postgres::Cluster`] starts its keeper.
     KeepPostgres {
@@ -42,6 +43,7 @@ impl Task {
             Some("bench") => Ok(Self::Bench { arguments: rest }),
             Some("check") => without_arguments(Self::Check, "check", &rest),
             Some("ci") => without_arguments(Self::Ci, "ci", &rest),
+            Some("differential") => differential::Options::parse(&rest).map(Self::Differential),
             Some("help" | "-h" | "--help") => Ok(Self::Help),
             Some(KEEP_POSTGRES) => match <[OsString; 1]>::try_from(rest) {
                 Ok([binaries]) => Ok(Self::KeepPostgres {
@@ -87,7 +89,11 @@ tasks:
                             PostgreSQL unless TEST_DATABASE_URL names a database; without
                             ARGS also a minute of torture
   check                     formatting, lints, docs, each feature alone, dependencies
-  ci                        check, then test
+  ci                        check, then test, then differential --quick
+  differential [--quick] [--cases N] [--seed S]
+                            official libraries of providers as oracles: both judge the same
+                            100,000 requests a library, or N, or a few thousand; installs the
+                            libraries in target/ (Python 3, Node 20 and npm are needed)
   bench [ROW..] [--quick] [--json] [--update]
                             measure all rows of BENCHMARKS.md, or these; --quick only
                             proves that they run, --update enters them into the file

@@ -1,4 +1,4 @@
-//! Project tasks: `cargo xtask test`, `check`, `ci`, `bench`, `new-provider`, `sdk`, `postgres` and
+//! Project tasks: `cargo xtask test`, `check`, `ci`, `bench`, `differential`, `new-provider`, `sdk`, `postgres` and
 //! `torture`.
 //!
 //! What needs a database gets a throw-away PostgreSQL cluster of its own, see
@@ -11,6 +11,7 @@ mod args;
 mod bench;
 mod check;
 mod command;
+mod differential;
 mod failure;
 mod new_provider;
 mod postgres;
@@ -43,8 +44,10 @@ fn run() -> Result<(), Failure> {
         Task::Check => check::check(),
         Task::Ci => {
             check::check()?;
-            test::run(&[])
+            test::run(&[])?;
+            differential::run(&differential::Options::quick())
         }
+        Task::Differential(options) => differential::run(&options),
         Task::Help => {
             print!("{}", args::USAGE);
             Ok(())
