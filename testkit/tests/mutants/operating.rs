@@ -15,6 +15,9 @@ struct ReleasesTwice;
 
 impl Mutant for ReleasesTwice {
     async fn release(on: &Broken<Self>, id: QuarantineId) -> Result<Release, LedgerError> {
+        // One after the other: were all reset before the first releases, only one would.
+        static TURN: tokio::sync::Mutex<()> = tokio::sync::Mutex::const_new(());
+        let _turn = TURN.lock().await;
         execute(
             &on.path,
             "update webhook_quarantine
