@@ -130,3 +130,40 @@ impl Stage {
 fn unavailable(why: &'static str) -> LedgerError {
     LedgerError::new(LedgerFault::Unavailable, why)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn what_is_planned_happens_once_and_in_order() {
+        let stage = Stage::default();
+        stage.at(Point::AfterClaim, Act::Fail);
+        stage.at(Point::AfterClaim, Act::Crash);
+        assert!(stage.reach(Point::BeforeClaim).await.is_ok());
+        assert!(stage.reach(Point::AfterClaim).await.is_err());
+        assert!(!stage.is_crashed());
+        assert!(stage.reach(Point::AfterClaim).await.is_err());
+        assert!(stage.is_crashed());
+        assert!(
+            stage.reach(Point::BeforeClaim).await.is_err(),
+            "nothing after a crash"
+        );
+        assert_eq!(stage.reached(Point::AfterClaim), 2);
+        assert_eq!(stage.reached(Point::BeforeClaim), 1);
+    }
+
+    #[tokio::test]
+    async fn those_who_meet_are_all_there() {
+        let stage = Stage::default();
+        stage.meet(Point::BeforeClaim, 2);
+        let both = tokio::join!(
+            stage.reach(Point::BeforeClaim),
+            stage.reach(Point::BeforeClaim)
+        );
+        assert!(both.0.is_ok() && both.1.is_ok());
+        stage.meet(Point::BeforeClaim, 2);
+        stage.clear(Point::BeforeClaim);
+        assert!(!stage.has_plans(Point::BeforeClaim));
+    }
+}
