@@ -11,7 +11,6 @@ use crate::public_key::{PublicCheck, PublicChecked};
 use crate::tag::Tag;
 
 /// Fed the signed content as it arrives.
-#[derive(Clone)]
 pub(crate) enum Check {
     #[cfg(feature = "sha1")]
     HmacSha1(Hmac<Sha1>),
@@ -28,6 +27,7 @@ pub(crate) enum Checked {
 }
 
 impl Check {
+    #[inline]
     pub(crate) fn update(&mut self, bytes: &[u8]) {
         match self {
             #[cfg(feature = "sha1")]
@@ -38,17 +38,19 @@ impl Check {
         }
     }
 
-    pub(crate) fn finish(self) -> Checked {
+    #[inline]
+    pub(crate) fn finish(&self) -> Checked {
         Checked::Mac(match self {
             #[cfg(feature = "sha1")]
-            Self::HmacSha1(mac) => Tag::from_bytes(&mac.finalize().into_bytes()),
-            Self::HmacSha256(mac) => Tag::from_bytes(&mac.finalize().into_bytes()),
+            Self::HmacSha1(mac) => Tag::from_bytes(&mac.clone().finalize().into_bytes()),
+            Self::HmacSha256(mac) => Tag::from_bytes(&mac.clone().finalize().into_bytes()),
             #[cfg(feature = "public-keys")]
-            Self::Public(check) => return Checked::Public(check.finish()),
+            Self::Public(check) => return Checked::Public(check.clone().finish()),
         })
     }
 
     /// Whether [`Checked::holds`] needs the signed content once more, whole: Ed25519 hashes it twice.
+    #[inline]
     pub(crate) fn needs_content(&self) -> bool {
         match self {
             #[cfg(feature = "sha1")]
@@ -66,6 +68,7 @@ impl Checked {
         not(feature = "public-keys"),
         expect(unused_variables, reason = "no MAC is told the content again")
     )]
+    #[inline]
     pub(crate) fn holds(&self, tag: &Tag, content: &[u8]) -> Choice {
         match self {
             Self::Mac(mac) => equal(mac.as_bytes(), tag.as_bytes()),
@@ -79,6 +82,7 @@ impl Checked {
 ///
 /// Sixteen bytes at a time: `subtle` hides each comparison from the optimiser, which costs more than
 /// the comparison itself.
+#[inline]
 fn equal(ours: &[u8], theirs: &[u8]) -> Choice {
     if ours.len() != theirs.len() {
         return Choice::from(0);

@@ -55,6 +55,7 @@ pub struct Envelope<'r> {
     pub(crate) contents: SmallVec<[Content<'r>; 1]>,
     pub(crate) in_body: Option<ReadBody>,
     pub(crate) is_plain_token: bool,
+    pub(crate) certificate: Option<Cow<'r, str>>,
 }
 
 /// What a plain token is turned into a MAC over.
@@ -75,6 +76,19 @@ impl<'r> Segment<'r> {
             Cow::Borrowed(text) => Cow::Borrowed(text.as_bytes()),
             Cow::Owned(text) => Cow::Owned(text.into_bytes()),
         })
+    }
+}
+
+impl Segment<'_> {
+    /// The bytes that stand before or after the body, or none where it stands itself.
+    #[inline]
+    pub(crate) fn beside_body<'s>(&'s self, id: &'s [u8], stamp: &'s [u8]) -> Option<&'s [u8]> {
+        match self {
+            Self::Body | Self::BodyCrc32 | Self::BodyForm | Self::BodySha256Hex => None,
+            Self::Bytes(bytes) => Some(bytes),
+            Self::Id => Some(id),
+            Self::Timestamp => Some(stamp),
+        }
     }
 }
 
@@ -101,13 +115,16 @@ impl<'r> Candidate<'r> {
 impl<'r> Envelope<'r> {
     /// An envelope over `content`. The body must stand in it exactly once, as itself or as what is computed from it.
     pub fn new(content: impl IntoIterator<Item = Segment<'r>>) -> Self {
+        let mut contents = SmallVec::new();
+        contents.push(content.into_iter().collect());
         Self {
             id: None,
             timestamp: None,
             candidates: SmallVec::new(),
-            contents: [content.into_iter().collect()].into_iter().collect(),
+            contents,
             in_body: None,
             is_plain_token: false,
+            certificate: None,
         }
     }
 
@@ -136,6 +153,14 @@ impl<'r> Envelope<'r> {
             ..Self::new([Segment::text(PLAIN_TOKEN)])
         }
         .candidate(Candidate::unnamed(Algorithm::HmacSha256, tag))
+    }
+
+    /// It says that the certificate at this URL verifies it: a stranger's word. An endpoint whose keys are configured does not
+    /// look at it; a [`KeySource`](crate::KeySource) is asked with [`KeyQuery::certificate`](crate::KeyQuery::certificate).
+    #[must_use]
+    pub fn certified_at(mut self, url: impl Into<Cow<'r, str>>) -> Self {
+        self.certificate = Some(url.into());
+        self
     }
 
     /// Or `content` is what was signed, for senders that are not of one mind. The body stands in all contents alike.
@@ -194,40 +219,46 @@ impl<'r> Envelope<'r> {
         Ok(text.into())
     }
 
+    #[inline]
     fn check_over(&self, bodies: u8, timestamped: bool) -> Result<(), Malformed> {
         let is_bounded = (1..=MAX_CANDIDATES).contains(&self.candidates.len())
             && (1..=MAX_CONTENTS).contains(&self.contents.len());
         if !is_bounded || self.in_body.is_some() {
             return Err(Malformed::Candidates);
         }
-        let mut standings = self
-            .contents
-            .iter()
-            .map(|one| discriminant(&Standing::of(one)));
-        let first = standings.next();
-        if !standings.all(|other| Some(other) == first) {
-            return Err(Malformed::Candidates);
+        if let [first, others @ ..] = &self.contents[..]
+            && !others.is_empty()
+        {
+            let standing = |content| discriminant(&Standing::of(content));
+            let first = standing(first);
+            if others.iter().any(|other| standing(other) != first) {
+                return Err(Malformed::Candidates);
+            }
         }
         let mut contents = self.contents.iter();
         contents.try_for_each(|content| self.check_content(content, bodies, timestamped))
     }
 
+    #[inline]
     fn check_content(
         &self,
         content: &[Segment<'_>],
         bodies: u8,
         timestamped: bool,
     ) -> Result<(), Malformed> {
-        let count = |is: fn(&Segment<'_>) -> bool| content.iter().filter(|one| is(one)).count();
-        let is_body = |segment: &Segment<'_>| {
-            matches!(
-                segment,
-                Segment::Body | Segment::BodyCrc32 | Segment::BodyForm | Segment::BodySha256Hex
-            )
-        };
-        let ids = count(|segment| matches!(segment, Segment::Id));
-        let stamps = count(|segment| matches!(segment, Segment::Timestamp));
-        if count(is_body) != usize::from(bodies) || content.is_empty() {
+        let (mut found, mut ids, mut stamps) = (0u8, 0u8, 0u8);
+        for segment in content {
+            let count = match segment {
+                Segment::Body | Segment::BodyCrc32 | Segment::BodyForm | Segment::BodySha256Hex => {
+                    &mut found
+                }
+                Segment::Bytes(_) => continue,
+                Segment::Id => &mut ids,
+                Segment::Timestamp => &mut stamps,
+            };
+            *count = count.saturating_add(1);
+        }
+        if found != bodies || content.is_empty() {
             return Err(Malformed::Candidates);
         }
         // An unsigned timestamp must never pass for a fresh one.

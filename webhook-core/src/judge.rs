@@ -83,6 +83,29 @@ impl<'r> Judged<'r> {
         self.freshness
     }
 
+    /// Where the certificate stands that verifies it, as the head says. One named in the body is told later, by
+    /// [`Verifier::certificate`].
+    pub fn certificate(&self) -> Option<&str> {
+        self.envelope.certificate.as_deref()
+    }
+
+    /// Read the body first, where the envelope stands in it and names its certificate: keys are asked for then, see
+    /// [`Verifier::certificate`].
+    ///
+    /// # Errors
+    ///
+    /// Itself, if the envelope stands in the head.
+    #[expect(
+        clippy::result_large_err,
+        reason = "it is what the caller goes on with"
+    )]
+    pub fn unkeyed(self, now: Arrival, max_body_bytes: usize) -> Result<Verifier, Self> {
+        match self.deferred {
+            Some(deferred) => Ok(Verifier::defer(deferred, None, now, max_body_bytes)),
+            None => Err(self),
+        }
+    }
+
     /// Take up the keys live at `now` that a candidate may have been made with, and begin their checks.
     ///
     /// A candidate that names a key is tried with that key only.
@@ -104,7 +127,7 @@ impl<'r> Judged<'r> {
             proves_key,
         } = self;
         if let Some(deferred) = deferred {
-            return Ok(Verifier::defer(deferred, keys, now, max_body_bytes));
+            return Ok(Verifier::defer(deferred, Some(keys), now, max_body_bytes));
         }
         let mut verifier = Verifier::begin(envelope, freshness, keys, now, max_body_bytes)?;
         verifier.judge_in_body(in_body);

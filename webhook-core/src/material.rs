@@ -74,6 +74,7 @@ impl Material {
     }
 
     /// Begin to check signatures of `algorithm`, if this key makes such.
+    #[inline]
     pub(crate) fn check(&self, algorithm: Algorithm) -> Option<Check> {
         match self {
             #[cfg(feature = "public-keys")]
@@ -172,6 +173,7 @@ impl SharedSecret {
             reason = "it makes no signatures of public keys"
         )
     )]
+    #[inline]
     fn check(&self, algorithm: Algorithm) -> Option<Check> {
         match algorithm {
             #[cfg(feature = "sha1")]

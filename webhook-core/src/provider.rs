@@ -166,6 +166,7 @@ pub struct Spec {
     answers_get: bool,
     envelope_in_body: bool,
     plain_token: bool,
+    names_certificate: bool,
     repeating: &'static [&'static str],
     topics_share_bodies: bool,
     automatic: Redelivery,
@@ -200,6 +201,7 @@ impl Spec {
             answers_get: false,
             envelope_in_body: false,
             plain_token: false,
+            names_certificate: false,
             repeating: &[],
             topics_share_bodies: false,
             automatic: Redelivery::Unknown,
@@ -295,6 +297,13 @@ impl Spec {
     #[must_use]
     pub const fn plain_token(mut self) -> Self {
         self.plain_token = true;
+        self
+    }
+
+    /// It says at which URL the certificate stands that verifies it: see [`Envelope::certified_at`].
+    #[must_use]
+    pub const fn names_certificate(mut self) -> Self {
+        self.names_certificate = true;
         self
     }
 
@@ -409,6 +418,11 @@ impl Spec {
     /// Whether it shows its secret and signs nothing.
     pub fn is_plain_token(&self) -> bool {
         self.plain_token
+    }
+
+    /// Whether it says where its certificate stands.
+    pub fn has_certificate(&self) -> bool {
+        self.names_certificate
     }
 
     /// Whether it sends a challenge as a GET.

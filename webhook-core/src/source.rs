@@ -6,13 +6,17 @@ use std::sync::Arc;
 use crate::future::BoxFuture;
 use crate::keyring::Keyring;
 
-/// What may choose a keyring: nothing but this, and never the body.
+/// What may choose a keyring: nothing but this.
 #[non_exhaustive]
 #[derive(Debug, Clone, Copy)]
 pub struct KeyQuery<'q> {
     /// The tenant that the endpoint's path or declared header names: 1 to 255 bytes without control
     /// characters, and otherwise whatever a stranger wrote.
     pub tenant: Option<&'q str>,
+    /// The URL at which a certificate stands that the sender says verifies it, where its scheme has such: 1 to 255 bytes
+    /// without control characters, and otherwise whatever a stranger wrote. Whoever fetches it must know the host. Then there is no
+    /// tenant.
+    pub certificate: Option<&'q str>,
 }
 
 /// Why there is no keyring.
@@ -74,6 +78,17 @@ pub trait KeySource: Debug + Send + Sync + 'static {
 impl<'q> KeyQuery<'q> {
     /// A query for `tenant`, or for the endpoint's only keyring.
     pub fn new(tenant: Option<&'q str>) -> Self {
-        Self { tenant }
+        Self {
+            tenant,
+            certificate: None,
+        }
+    }
+
+    /// A query for the certificate at this URL.
+    pub fn certificate(url: &'q str) -> Self {
+        Self {
+            tenant: None,
+            certificate: Some(url),
+        }
     }
 }

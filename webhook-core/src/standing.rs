@@ -27,6 +27,7 @@ pub(crate) enum Standing {
 
 impl Standing {
     /// How the body stands in `content`.
+    #[inline]
     pub(crate) fn of(content: &[Segment<'_>]) -> Self {
         let mut standing = content.iter().filter_map(|segment| match segment {
             Segment::BodyCrc32 => Some(Self::Crc32(Crc32::default())),
@@ -44,6 +45,7 @@ impl Standing {
     }
 
     /// Take in the next piece; `true` if it is itself part of the content.
+    #[inline]
     pub(crate) fn update(&mut self, chunk: &[u8]) -> bool {
         match self {
             Self::Crc32(crc) => crc.update(chunk),
@@ -54,6 +56,7 @@ impl Standing {
     }
 
     /// What is yet to stand in the content after all of `body` was taken in. `None` if it is not of that form.
+    #[inline]
     pub(crate) fn finish(self, body: &[u8]) -> Option<Vec<u8>> {
         match self {
             Self::Crc32(crc) => Some(crc.finish().to_string().into_bytes()),

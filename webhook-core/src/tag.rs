@@ -65,7 +65,10 @@ impl Tag {
         if !algorithm.tag_lens().contains(&len) {
             return None;
         }
-        let mut bytes = SmallVec::from_elem(0, len);
+        let mut bytes = match len {
+            Self::INLINE => SmallVec::from_buf([0; Self::INLINE]),
+            len => SmallVec::from_elem(0, len),
+        };
         decode(text.as_bytes(), &mut bytes)?;
         Some(Self(bytes))
     }

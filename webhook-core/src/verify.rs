@@ -1,5 +1,6 @@
 //! From a judged head to authentic bytes: checks begun, fed, compared. Each step takes `self`.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
@@ -14,7 +15,7 @@ use crate::algorithm::Algorithm;
 use crate::body_timestamp::BodyTimestamp;
 use crate::bounds::MAX_PROOF_BYTES;
 use crate::check::Check;
-use crate::envelope::{Candidate, Envelope, Segment};
+use crate::envelope::{Candidate, Envelope};
 use crate::head::{Head, Malformed};
 use crate::identity::{EventId, InvalidEvent};
 use crate::json;
@@ -41,7 +42,7 @@ pub struct Verifier {
     freshness: Freshness,
     in_body: Option<Box<BodyTimestamp>>,
     /// Where there are no lanes yet: the envelope stands in the body.
-    deferred: Option<Box<(Deferred, Keyring, Arrival)>>,
+    deferred: Option<Box<KeyedLater>>,
     /// A fresh MAC for each lane, where the provider's handshake asks for a proof of the key.
     provers: Vec<Option<Hmac<Sha256>>>,
     signed_at: Option<i64>,
@@ -54,6 +55,13 @@ pub(crate) struct Deferred {
     pub(crate) read: ReadBody,
     pub(crate) timestamped: bool,
     pub(crate) window: Window,
+}
+
+/// The same, and what [`Verifier::begin`] will want.
+struct KeyedLater {
+    deferred: Deferred,
+    keys: Option<Keyring>,
+    now: Arrival,
 }
 
 /// Authentic bytes and the key that made them so. Only [`Verifier::finish`] makes one.
@@ -155,10 +163,11 @@ impl Verifier {
         let Envelope {
             id,
             timestamp,
-            candidates,
+            mut candidates,
             contents,
             in_body: _,
             is_plain_token: _,
+            certificate: _,
         } = envelope;
         let mut lanes: SmallVec<[Lane; 1]> = SmallVec::new();
         for content in 0..contents.len() {
@@ -178,14 +187,12 @@ impl Verifier {
             }
         }
         let mut kept = SmallVec::new();
-        for candidate in candidates {
-            let fitting = lanes_by_bit(&lanes).filter(|(_, lane)| lane.tries(&candidate));
-            match fitting.fold(0, |all, (bit, _)| all | bit) {
-                0 => {} // an unknown id, or another kind of key, beside a known one
-                lanes => kept.push(Tried {
-                    lanes,
-                    tag: candidate.tag,
-                }),
+        for candidate in candidates.drain(..) {
+            let lanes = lanes_of(&candidate, &lanes);
+            // None for an unknown id, or another kind of key, beside a known one.
+            if lanes != 0 {
+                let tag = candidate.tag;
+                kept.push(Tried { lanes, tag });
             }
         }
         if kept.is_empty() {
@@ -198,30 +205,23 @@ impl Verifier {
         let mut arounds: SmallVec<[Around; 1]> = SmallVec::new();
         for (nth, content) in contents.iter().enumerate() {
             let mut around = Around::default();
-            let mut is_before = true;
-            for segment in content {
-                let bytes = match segment {
-                    // `Envelope::check`: there is only one
-                    Segment::Body
-                    | Segment::BodyCrc32
-                    | Segment::BodyForm
-                    | Segment::BodySha256Hex => {
-                        is_before = false;
-                        continue;
-                    }
-                    Segment::Bytes(bytes) => bytes.as_ref(),
-                    Segment::Id => signed_id,
-                    Segment::Timestamp => stamp,
+            let mut segments = content.iter();
+            for segment in segments.by_ref() {
+                let Some(bytes) = segment.beside_body(signed_id, stamp) else {
+                    break;
                 };
-                if !is_before {
-                    around.suffix.extend_from_slice(bytes);
-                    continue;
+                for lane in &mut lanes {
+                    if lane.content == nth {
+                        lane.check.update(bytes);
+                    }
                 }
-                let mine = lanes.iter_mut().filter(|lane| lane.content == nth);
-                mine.for_each(|lane| lane.check.update(bytes));
                 if needs_content {
                     around.prefix.extend_from_slice(bytes);
                 }
+            }
+            // `Envelope::check`: there is only one body.
+            for bytes in segments.filter_map(|segment| segment.beside_body(signed_id, stamp)) {
+                around.suffix.extend_from_slice(bytes);
             }
             arounds.push(around);
         }
@@ -249,7 +249,7 @@ impl Verifier {
     /// Collect the body first: the envelope stands in it.
     pub(crate) fn defer(
         deferred: Deferred,
-        keys: &Keyring,
+        keys: Option<&Keyring>,
         now: Arrival,
         max_body_bytes: usize,
     ) -> Self {
@@ -263,7 +263,11 @@ impl Verifier {
             max_body_bytes,
             freshness: Freshness::Fresh,
             in_body: None,
-            deferred: Some(Box::new((deferred, keys.clone(), now))),
+            deferred: Some(Box::new(KeyedLater {
+                deferred,
+                keys: keys.cloned(),
+                now,
+            })),
             provers: Vec::new(),
             signed_at: None,
             signed_id: None,
@@ -303,6 +307,35 @@ impl Verifier {
         Ok(())
     }
 
+    /// Where the certificate stands that verifies a whole body, as the body says: a stranger's word. `None` where
+    /// keys are there already, or it names none.
+    ///
+    /// # Errors
+    ///
+    /// [`Rejection::Malformed`] for a body without an envelope.
+    pub fn certificate(&mut self) -> Result<Option<String>, Rejection> {
+        let Some(later) = self
+            .deferred
+            .as_deref()
+            .filter(|later| later.keys.is_none())
+        else {
+            return Ok(None);
+        };
+        let read = later.deferred.read;
+        let body = std::mem::take(&mut self.body).into_bytes();
+        let certificate = read(UntrustedBody::new(&body))
+            .map(|envelope| envelope.certificate.map(Cow::into_owned));
+        self.body = Body::Whole(body);
+        Ok(certificate?)
+    }
+
+    /// Use these keys for an envelope that stands in the body. Those for one in the head were taken up before.
+    pub fn use_keys(&mut self, keys: &Keyring) {
+        if let Some(later) = self.deferred.as_deref_mut() {
+            later.keys = Some(keys.clone());
+        }
+    }
+
     /// Compare every candidate with every key it may be tried with, without an early exit; MACs in constant time.
     ///
     /// # Errors
@@ -314,53 +347,37 @@ impl Verifier {
     /// refuses in a head.
     pub fn finish<'h>(mut self, head: &'h Head<'h>) -> Result<Verified<'h>, Rejection> {
         let body = std::mem::take(&mut self.body).into_bytes();
-        let Some(deferred) = self.deferred.take() else {
-            return if self.standing.is_binding() {
-                self.conclude(head, body, None)
-            } else {
-                self.conclude(head, Bytes::new(), Some(body))
-            };
+        let (body, around) = match self.deferred.take() {
+            None if self.standing.is_binding() => (body, None),
+            None => (Bytes::new(), Some(body)),
+            Some(deferred) => {
+                let (signed, begun) = deferred.begin(&body)?;
+                self = begun;
+                (signed, Some(body))
+            }
         };
-        let (
-            Deferred {
-                read,
-                timestamped,
-                window,
-            },
-            keys,
-            now,
-        ) = *deferred;
-        let envelope = read(UntrustedBody::new(&body))?;
-        let signed = envelope.check_in_body(timestamped)?;
-        let freshness = match &envelope.timestamp {
-            Some(timestamp) => window.judge(timestamp, now),
-            None => Freshness::Fresh,
-        };
-        let run = Self::begin(envelope, freshness, &keys, now, 0)?;
-        run.conclude(head, signed, Some(body))
+        self.conclude(head, body, around)
     }
 
+    #[inline]
     fn conclude<'h>(
-        self,
+        &mut self,
         head: &'h Head<'h>,
         body: Bytes,
         around: Option<Bytes>,
     ) -> Result<Verified<'h>, Rejection> {
-        let standing = self.standing.finish(around.as_ref().unwrap_or(&body));
+        let standing = std::mem::take(&mut self.standing);
+        let is_itself = matches!(standing, Standing::Itself);
+        let standing = standing.finish(around.as_ref().unwrap_or(&body));
         let standing = standing.ok_or(Malformed::Body)?;
-        let is_signed_whole = around.is_none() && standing.is_empty();
-        let whole = if is_signed_whole {
-            &body[..]
-        } else {
-            &standing
-        };
+        let whole = if is_itself { &body[..] } else { &standing };
         let mut any = Choice::from(0);
         let mut winner = 0u8;
-        for (index, (bit, lane)) in (0u8..).zip(lanes_by_bit(&self.lanes)) {
+        for ((index, bit), lane) in (0u8..).zip(bits()).zip(&mut self.lanes) {
             let Some(Around { prefix, suffix }) = self.contents.get(lane.content) else {
                 continue;
             };
-            let mut check = lane.check.clone();
+            let check = &mut lane.check;
             check.update(&standing);
             check.update(suffix);
             let content = if check.needs_content() {
@@ -378,7 +395,7 @@ impl Verifier {
             }
         }
         let authentic = bool::from(any);
-        let (freshness, signed_at) = match self.in_body {
+        let (freshness, signed_at) = match self.in_body.take() {
             // Nobody parses a byte of a body that is not authentic.
             Some(stamp) if authentic => {
                 let (signed_at, freshness) = stamp.judge(&body)?;
@@ -405,15 +422,14 @@ impl Verifier {
             key: lane.key.clone(),
             body,
             around,
-            principal: self.principal,
-            prover: self
-                .provers
+            principal: self.principal.take(),
+            prover: std::mem::take(&mut self.provers)
                 .into_iter()
                 .nth(winner.into())
                 .flatten()
                 .map(Box::new),
             signed_at,
-            signed_id: self.signed_id,
+            signed_id: self.signed_id.take(),
         })
     }
 }
@@ -533,6 +549,21 @@ impl fmt::Debug for Verified<'_> {
     }
 }
 
+impl KeyedLater {
+    /// Read the envelope from `body`. Returns the text that it is over, too.
+    fn begin(self, body: &Bytes) -> Result<(Bytes, Verifier), Rejection> {
+        let envelope = (self.deferred.read)(UntrustedBody::new(body))?;
+        let signed = envelope.check_in_body(self.deferred.timestamped)?;
+        let freshness = match &envelope.timestamp {
+            Some(timestamp) => self.deferred.window.judge(timestamp, self.now),
+            None => Freshness::Fresh,
+        };
+        let keys = self.keys.as_ref().ok_or(Rejection::UnknownKey)?;
+        let begun = Verifier::begin(envelope, freshness, keys, self.now, 0)?;
+        Ok((signed, begun))
+    }
+}
+
 impl Lane {
     fn new(key: &Key, algorithm: Algorithm, content: usize, check: Check) -> Self {
         Self {
@@ -560,11 +591,20 @@ impl Lane {
     }
 }
 
-/// Lanes, and the bits that stand for them. There are no more than bits: `MAX_KEYS` of at most two
-/// algorithms, over `MAX_CONTENTS`.
-fn lanes_by_bit(lanes: &[Lane]) -> impl Iterator<Item = (u16, &Lane)> {
-    let bits = (0..u16::BITS).map(|at| 1u16.rotate_left(at));
-    bits.zip(lanes)
+/// The lanes that `candidate` is tried in, a bit each. There are no more than bits: `MAX_KEYS` of at most two algorithms,
+/// over `MAX_CONTENTS`.
+fn lanes_of(candidate: &Candidate<'_>, lanes: &[Lane]) -> u16 {
+    let mut fitting = 0;
+    for (bit, lane) in bits().zip(lanes) {
+        if lane.tries(candidate) {
+            fitting |= bit;
+        }
+    }
+    fitting
+}
+
+fn bits() -> impl Iterator<Item = u16> {
+    (0..u16::BITS).map(|at| 1u16.rotate_left(at))
 }
 
 impl Default for Body {

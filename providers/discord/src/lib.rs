@@ -30,7 +30,8 @@
 //! ```
 //!
 //! An application's interactions and its webhook events are signed with one key. Each constructor takes what belongs to its URL
-//! and refuses the other's bodies, so that neither can be presented as the other.
+//! and refuses the other's bodies, so that neither can be presented as the other. An application that takes both gives one of its
+//! endpoints another name, and says `shared_secret()` on both.
 //!
 //! Both send a PING when a URL is saved. One of interactions is answered with `{"type":1}`, one of events with 204. Discord
 //! also sends wrong signatures on purpose, then and later, and takes down a URL that does not answer 401.
