@@ -14,7 +14,6 @@ use webhook_fixtures::{Delivery, Event, Sender, Setup, sender};
 use crate::client::parse_url;
 use crate::fault::Fault;
 use crate::moment::parse_time;
-use crate::output::Output;
 use crate::secret::SecretArgs;
 
 /// An event and the moment of its signature.
@@ -64,9 +63,9 @@ impl EventArgs {
     /// # Errors
     ///
     /// [`Fault::Usage`].
-    pub(crate) fn prepare(&self, output: &Output) -> Result<Prepared, Fault> {
+    pub(crate) fn prepare(&self) -> Result<Prepared, Fault> {
         let sender = find(&self.provider, self.url.as_ref())?;
-        let keys = self.secrets.read(output)?;
+        let keys = self.secrets.read()?;
         let keys = keys.must_keyring(sender.provider().spec().secret())?;
         let headers = self.header.iter().map(|field| split_header(field));
         Ok(Prepared {

@@ -23,29 +23,25 @@ impl Events {
     ///
     /// [`Fault::Usage`] for an unknown provider.
     pub(crate) fn run(&self, output: &Output) -> Result<(), Fault> {
-        match &self.provider {
-            Some(name) => {
-                let sender = find(name, None)?;
-                output.show(&facts(&sender), |output| about(output, &sender));
-            }
-            None => {
-                let setup = Setup::default();
-                let all: Vec<Sender> = names()
-                    .filter_map(|name| sender(name, &setup).ok())
-                    .collect();
-                let value: Map<String, Value> = all
-                    .iter()
-                    .map(|sender| (sender.name().to_owned(), sender.events().collect()))
-                    .collect();
-                output.show(&value.into(), |output| {
-                    all.iter().fold(String::new(), |text, sender| {
-                        let events = sender.events().collect::<Vec<_>>().join(", ");
-                        let name = format!("{:12}", sender.name());
-                        text + &output.paint(Tone::Strong, &name) + "  " + &events + "\n"
-                    })
-                });
-            }
+        if let Some(name) = &self.provider {
+            let sender = find(name, None)?;
+            output.show(&facts(&sender), |output| about(output, &sender));
+            return Ok(());
         }
+        let setup = Setup::default();
+        let all = names().filter_map(|name| sender(name, &setup).ok());
+        let all: Vec<Sender> = all.collect();
+        let value: Map<String, Value> = all
+            .iter()
+            .map(|sender| (sender.name().to_owned(), sender.events().collect()))
+            .collect();
+        output.show(&value.into(), |output| {
+            all.iter().fold(String::new(), |text, sender| {
+                let events = sender.events().collect::<Vec<_>>().join(", ");
+                let name = format!("{:12}", sender.name());
+                text + &output.paint(Tone::Strong, &name) + "  " + &events + "\n"
+            })
+        });
         Ok(())
     }
 }

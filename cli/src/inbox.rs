@@ -15,7 +15,7 @@ use webhook_core::{InboxId, State};
 use crate::fault::Fault;
 use crate::ledger::{Ledger, LedgerArgs};
 use crate::moment::{parse_duration, show_time};
-use crate::output::{Output, Tone, printable, table};
+use crate::output::{Output, Tone, printable, say_aside, table};
 
 /// Look into a ledger: stored events, quarantine, health; run events again, decide on quarantine, prune.
 ///
@@ -204,7 +204,7 @@ async fn list(output: &Output, ledger: &Ledger, ls: &Ls) -> Result<(), Fault> {
         }
         table(&rows)
     });
-    full_page(output, found.len(), ls.limit);
+    full_page(found.len(), ls.limit);
     Ok(())
 }
 
@@ -241,13 +241,13 @@ async fn list_quarantine(output: &Output, ledger: &Ledger, ls: &Ls) -> Result<()
         }
         table(&rows)
     });
-    full_page(output, found.len(), ls.limit);
+    full_page(found.len(), ls.limit);
     Ok(())
 }
 
-fn full_page(output: &Output, rows: usize, limit: u32) {
+fn full_page(rows: usize, limit: u32) {
     if rows > 0 && u32::try_from(rows) == Ok(limit) {
-        output.note("there may be more: --after with the last id, or a greater --limit");
+        say_aside("there may be more: --after with the last id, or a greater --limit");
     }
 }
 

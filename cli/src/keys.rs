@@ -4,6 +4,7 @@ use base64::Engine as _;
 use base64::prelude::{BASE64_STANDARD, BASE64_URL_SAFE_NO_PAD};
 use clap::{Args, Subcommand};
 use serde_json::json;
+use std::fmt::Write as _;
 use webhook_core::SecretFormat;
 use webhook_core::bounds::ADVISED_SECRET_BYTES;
 use zeroize::Zeroizing;
@@ -84,7 +85,7 @@ fn new(output: &Output, provider: &str) -> Result<(), Fault> {
 
 fn check(output: &Output, provider: &str, secrets: &SecretArgs) -> Result<(), Fault> {
     let format = find(provider, None)?.provider().spec().secret();
-    let built = secrets.read(output)?.keyring(format);
+    let built = secrets.read()?.keyring(format);
     let keys: Vec<_> = built
         .iter()
         .flat_map(webhook_core::Keyring::infos)
@@ -106,17 +107,17 @@ fn check(output: &Output, provider: &str, secrets: &SecretArgs) -> Result<(), Fa
             Ok(built) => {
                 for info in built.infos() {
                     let good = output.paint(Tone::Good, "ok");
-                    text.push_str(&format!("{good}    {}  {}\n", info.fingerprint, info.id.as_deref().unwrap_or_default()));
+                    let _ = writeln!(text, "{good}    {}  {}", info.fingerprint, info.id.as_deref().unwrap_or_default());
                 }
             }
             Err(error) => {
                 let bad = output.paint(Tone::Bad, "bad");
-                text.push_str(&format!("{bad}   {error}\n      expected: {}\n", secret_form(format)));
+                let _ = writeln!(text, "{bad}   {error}\n      expected: {}", secret_form(format));
             }
         }
         if short > 0 {
             let note = output.paint(Tone::Note, "note");
-            text.push_str(&format!("{note}  {short} of them shorter than {ADVISED_SECRET_BYTES} bytes: can be guessed from one request\n"));
+            let _ = writeln!(text, "{note}  {short} of them shorter than {ADVISED_SECRET_BYTES} bytes: can be guessed from one request");
         }
         text
     });

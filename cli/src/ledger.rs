@@ -17,7 +17,7 @@ use crate::fault::Fault;
 /// Which ledger.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct LedgerArgs {
-    /// The ledger: `sqlite://app.db` or `postgres://host/database` [default: what the variable WEBHOOK_LEDGER says]
+    /// The ledger: `sqlite://app.db` or `postgres://host/database` [default: what the variable `WEBHOOK_LEDGER` says]
     #[arg(long, global = true, value_name = "URL")]
     ledger: Option<String>,
 }

@@ -1,6 +1,7 @@
 //! `webhook listen`: an endpoint for one provider on this machine, which says what comes and passes it on.
 
 use std::convert::Infallible;
+use std::fmt::Write as _;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
@@ -97,7 +98,7 @@ impl Listen {
     /// A secret that cannot be used, a port that is taken.
     pub(crate) async fn run(&self, output: &Output) -> Result<(), Fault> {
         let sender = find(&self.provider, self.url.as_ref())?;
-        let secrets = self.secrets.read(output)?;
+        let secrets = self.secrets.read()?;
         secrets.must_keyring(sender.provider().spec().secret())?;
         let receiver = Arc::new(Receiver {
             sender,
@@ -274,21 +275,25 @@ impl Receiver {
             );
             for step in &explanation.steps {
                 let verdict = step.verdict.as_str();
-                text.push_str(&format!(
+                let _ = write!(
+                    text,
                     "\n  {}{}  {}",
                     output.paint(step.verdict.tone(), verdict),
                     " ".repeat(4usize.saturating_sub(verdict.len())),
                     step.text
-                ));
+                );
             }
-            text.push_str(&format!(
+            let _ = write!(
+                text,
                 "\n{}",
                 output.paint(Tone::Dim, &pretty(&captured.body))
-            ));
+            );
             match forwarded {
-                Some(Ok(answer)) => text.push_str(&format!("\n-> {}", one(output, answer))),
+                Some(Ok(answer)) => {
+                    let _ = write!(text, "\n-> {}", one(output, answer));
+                }
                 Some(Err(error)) => {
-                    text.push_str(&format!("\n-> {}", output.paint(Tone::Bad, error)))
+                    let _ = write!(text, "\n-> {}", output.paint(Tone::Bad, error));
                 }
                 None => {}
             }

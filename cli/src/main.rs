@@ -14,6 +14,7 @@ mod ledger;
 mod listen;
 mod moment;
 mod output;
+mod probe;
 mod secret;
 mod send;
 mod sign;
@@ -25,7 +26,7 @@ use clap::{CommandFactory as _, Parser, Subcommand};
 use clap_complete::Shell;
 
 use crate::fault::{EXIT_CODES, Fault};
-use crate::output::Output;
+use crate::output::{Output, say_raw};
 
 /// Sign, send, verify and receive the webhooks of every provider, offline; look after an inbox.
 #[derive(Debug, Parser)]
@@ -48,6 +49,7 @@ enum Command {
     Inbox(inbox::Inbox),
     Keys(keys::Keys),
     Listen(listen::Listen),
+    Probe(Box<probe::Probe>),
     Send(send::Send),
     Sign(sign::Sign),
     Verify(verify::Verify),
@@ -74,13 +76,14 @@ async fn run(cli: &Cli) -> Result<(), Fault> {
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(*shell, &mut Cli::command(), "webhook", &mut script);
-            output.raw(&script);
+            say_raw(&script);
             Ok(())
         }
         Command::Events(command) => command.run(output),
         Command::Inbox(command) => command.run(output).await,
         Command::Keys(command) => command.run(output),
         Command::Listen(command) => command.run(output).await,
+        Command::Probe(command) => command.run(output).await,
         Command::Send(command) => command.run(output).await,
         Command::Sign(command) => command.run(output),
         Command::Verify(command) => command.run(output),

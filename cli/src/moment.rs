@@ -94,7 +94,7 @@ mod tests {
 
     #[test]
     fn durations_have_units() {
-        assert_eq!(parse_duration("2h"), Ok(Duration::from_secs(7200)));
+        assert_eq!(parse_duration("2h"), Ok(Duration::from_hours(2)));
         assert_eq!(parse_duration("7"), Ok(Duration::from_secs(7)));
         for bad in ["", "h", "1y", "-1s", "99999999999999999999d"] {
             assert!(parse_duration(bad).is_err(), "{bad}");

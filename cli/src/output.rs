@@ -44,29 +44,13 @@ pub(crate) enum Tone {
 }
 
 impl Output {
-    /// Print the one or the other. A reader that has gone is no fault of ours.
+    /// Print the one or the other.
     pub(crate) fn show(&self, value: &Value, text: impl FnOnce(&Self) -> String) {
         if self.json {
-            self.line(&value.to_string());
+            say(&value.to_string());
         } else {
-            self.line(text(self).trim_end());
+            say(text(self).trim_end());
         }
-    }
-
-    /// Print one line.
-    pub(crate) fn line(&self, text: &str) {
-        let _ = writeln!(io::stdout().lock(), "{text}");
-    }
-
-    /// Print bytes as they are.
-    pub(crate) fn raw(&self, bytes: &[u8]) {
-        let mut out = io::stdout().lock();
-        let _ = out.write_all(bytes).and_then(|()| out.flush());
-    }
-
-    /// Tell a person something that is no result.
-    pub(crate) fn note(&self, text: &str) {
-        let _ = writeln!(io::stderr().lock(), "{text}");
     }
 
     /// Say why it failed.
@@ -76,9 +60,9 @@ impl Output {
         }
         if self.json {
             let value = json!({"error": fault.to_string(), "exit": fault.code()});
-            self.line(&value.to_string());
+            say(&value.to_string());
         } else {
-            self.note(&format!("error: {fault}"));
+            say_aside(&format!("error: {fault}"));
         }
     }
 
@@ -107,6 +91,22 @@ impl Output {
             }
         }
     }
+}
+
+/// Print one line. A reader that has gone is no fault of ours.
+pub(crate) fn say(text: &str) {
+    let _ = writeln!(io::stdout().lock(), "{text}");
+}
+
+/// Print bytes as they are.
+pub(crate) fn say_raw(bytes: &[u8]) {
+    let mut out = io::stdout().lock();
+    let _ = out.write_all(bytes).and_then(|()| out.flush());
+}
+
+/// Tell a person something that is no result.
+pub(crate) fn say_aside(text: &str) {
+    let _ = writeln!(io::stderr().lock(), "{text}");
 }
 
 /// `bytes` as text that a terminal shows and does not obey: control characters are escaped, but for line ends and tabs.

@@ -10,7 +10,7 @@ use webhook_core::{KeyConfig, Keyring, KeyringError, SecretFormat};
 use zeroize::Zeroizing;
 
 use crate::fault::Fault;
-use crate::output::Output;
+use crate::output::say_aside;
 
 /// Where the secrets are. The first one signs; all of them verify.
 #[derive(Debug, Clone, Args)]
@@ -42,7 +42,7 @@ impl SecretArgs {
     /// # Errors
     ///
     /// [`Fault::Usage`] for what is not there or not UTF-8. Names where, never what.
-    pub(crate) fn read(&self, output: &Output) -> Result<Secrets, Fault> {
+    pub(crate) fn read(&self) -> Result<Secrets, Fault> {
         let mut texts = Vec::new();
         for name in &self.secret_env {
             let value = env::var(name).map_err(|error| {
@@ -57,7 +57,9 @@ impl SecretArgs {
             texts.push(read_secret(path)?);
         }
         if !self.secret.is_empty() {
-            output.note("warning: a secret on the command line can be read in the list of processes and in the shell's history; use --secret-env or --secret-file");
+            say_aside(
+                "warning: a secret on the command line can be read in the list of processes and in the shell's history; use --secret-env or --secret-file",
+            );
         }
         texts.extend(self.secret.iter().cloned().map(Zeroizing::new));
         if self.key_id.len() > texts.len() {

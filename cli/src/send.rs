@@ -1,6 +1,7 @@
 //! `webhook send`: a signed event to an endpoint, once or many times at once.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -63,7 +64,7 @@ impl Send {
     pub(crate) async fn run(&self, output: &Output) -> Result<(), Fault> {
         let url = self.event.url.clone();
         let url = url.ok_or_else(|| Fault::usage("--url is missing: where to send it"))?;
-        let prepared = self.event.prepare(output)?;
+        let prepared = self.event.prepare()?;
         let answers = self.send_all(&url, &prepared).await?;
         let failed = answers.iter().filter_map(|answer| answer.as_ref().err());
         let failed: Vec<&String> = failed.collect();
@@ -186,7 +187,7 @@ fn summary(output: &Output, answers: &[&Answer]) -> String {
         answers.len()
     );
     for (status, count) in statuses {
-        text.push_str(&format!("  {}  {count} times\n", painted(output, status)));
+        let _ = writeln!(text, "  {}  {count} times", painted(output, status));
     }
     text
 }

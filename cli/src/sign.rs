@@ -12,7 +12,7 @@ use webhook_fixtures::Delivery;
 use crate::client::target;
 use crate::event::EventArgs;
 use crate::fault::Fault;
-use crate::output::{Output, printable};
+use crate::output::{Output, printable, say, say_raw};
 
 /// Sign an event and print the request.
 #[derive(Debug, Args)]
@@ -46,7 +46,7 @@ impl Sign {
     ///
     /// [`Fault::Usage`].
     pub(crate) fn run(&self, output: &Output) -> Result<(), Fault> {
-        let prepared = self.event.prepare(output)?;
+        let prepared = self.event.prepare()?;
         let delivery = prepared.delivery();
         let url = self.event.url.as_ref();
         if output.json {
@@ -56,21 +56,21 @@ impl Sign {
                 object.insert("event".to_owned(), prepared.event.event_type().into());
                 object.insert("id".to_owned(), prepared.event.event_id().into());
             }
-            output.line(&value.to_string());
+            say(&value.to_string());
             return Ok(());
         }
         match self.format {
-            Format::Curl => output.line(&curl(&delivery, url)?),
-            Format::Headers => output.raw(fields(&delivery).as_bytes()),
+            Format::Curl => say(&curl(&delivery, url)?),
+            Format::Headers => say_raw(fields(&delivery).as_bytes()),
             Format::Http => {
                 let target = url.map_or_else(
-                    || delivery.target("/"),
+                    || delivery.target(&delivery.path),
                     |url| target(url, delivery.query.as_deref()),
                 );
                 let head = format!("{} {target} HTTP/1.1\r\n", delivery.method);
                 let fields = fields(&delivery).replace('\n', "\r\n");
                 let length = format!("Content-Length: {}\r\n\r\n", delivery.body.len());
-                output.raw(
+                say_raw(
                     &[
                         head.as_bytes(),
                         fields.as_bytes(),
@@ -94,7 +94,7 @@ pub(crate) fn describe(delivery: &Delivery, url: Option<&Url>) -> Value {
         .collect();
     let mut value = json!({
         "method": delivery.method,
-        "target": url.map_or_else(|| delivery.target("/"), |url| target(url, delivery.query.as_deref())),
+        "target": url.map_or_else(|| delivery.target(&delivery.path), |url| target(url, delivery.query.as_deref())),
         "url": url.map(Url::as_str),
         "headers": headers,
     });

@@ -1,5 +1,6 @@
 //! `webhook verify`: whether a captured request is authentic and, if not, why.
 
+use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use clap::Args;
@@ -70,7 +71,7 @@ impl Verify {
     /// [`Fault::Negative`] if a receiver would refuse the request.
     pub(crate) fn run(&self, output: &Output) -> Result<(), Fault> {
         let sender = find(&self.provider, self.url.as_ref())?;
-        let secrets = self.secrets.read(output)?;
+        let secrets = self.secrets.read()?;
         let mut captured = self.captured()?;
         if let Some(url) = &self.url {
             captured.target = crate::client::target(url, None);
@@ -137,18 +138,14 @@ pub(crate) fn print(output: &Output, provider: &str, explanation: &Explanation) 
             .iter()
             .map(|step| line(output, step))
             .collect::<String>();
-        let (tone, word) = if explanation.is_accepted() {
-            (Tone::Good, "accepted")
+        let reason = explanation.reason.as_str();
+        text.push_str(&if explanation.is_accepted() {
+            format!("\n{}", output.paint(Tone::Good, reason))
         } else {
-            (Tone::Bad, "refused")
-        };
-        text.push_str(&format!(
-            "\n{}: {}",
-            output.paint(tone, word),
-            explanation.reason.as_str()
-        ));
+            format!("\n{}: {reason}", output.paint(Tone::Bad, "refused"))
+        });
         if !explanation.advice.is_empty() {
-            text.push_str(&format!("\n{}", explanation.advice));
+            let _ = write!(text, "\n{}", explanation.advice);
         }
         text
     });

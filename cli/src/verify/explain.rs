@@ -385,7 +385,9 @@ fn signature(case: &Case<'_>, head: &Head<'_>, keys: Option<&Keyring>, told: &mu
             }
         }
         Some(Err(_)) => {
-            told.step("clock", Verdict::Good, "nothing against its timestamp");
+            if case.sender.provider().spec().is_timestamped() {
+                told.step("clock", Verdict::Good, "its timestamp lies in the window");
+            }
             held_or_not(case, head, false, told);
         }
         None => {
@@ -402,7 +404,7 @@ fn key_name(verified: &Verified<'_>) -> String {
     let key = verified.key();
     key.id().map_or_else(
         || key.fingerprint().to_string().chars().take(8).collect(),
-        |id| id.to_string(),
+        ToString::to_string,
     )
 }
 

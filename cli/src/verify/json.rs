@@ -8,8 +8,8 @@ const MAX_DEPTH: usize = 64;
 /// A JSON text whose numbers and order are kept.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Json {
-    Array(Vec<Json>),
-    Object(Vec<(String, Json)>),
+    Array(Vec<Self>),
+    Object(Vec<(String, Self)>),
     /// A number, `true`, `false` or `null`, as spelled.
     Plain(String),
     Text(String),
