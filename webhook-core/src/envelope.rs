@@ -55,7 +55,8 @@ pub struct Envelope<'r> {
     pub(crate) contents: SmallVec<[Content<'r>; 1]>,
     pub(crate) in_body: Option<ReadBody>,
     pub(crate) is_plain_token: bool,
-    pub(crate) certificate: Option<Cow<'r, str>>,
+    /// Boxed, as few have one and this is moved at every step.
+    pub(crate) certificate: Option<Box<Cow<'r, str>>>,
 }
 
 /// What a plain token is turned into a MAC over.
@@ -159,7 +160,7 @@ impl<'r> Envelope<'r> {
     /// look at it; a [`KeySource`](crate::KeySource) is asked with [`KeyQuery::certificate`](crate::KeyQuery::certificate).
     #[must_use]
     pub fn certified_at(mut self, url: impl Into<Cow<'r, str>>) -> Self {
-        self.certificate = Some(url.into());
+        self.certificate = Some(Box::new(url.into()));
         self
     }
 

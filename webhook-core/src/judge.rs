@@ -86,7 +86,7 @@ impl<'r> Judged<'r> {
     /// Where the certificate stands that verifies it, as the head says. One named in the body is told later, by
     /// [`Verifier::certificate`].
     pub fn certificate(&self) -> Option<&str> {
-        self.envelope.certificate.as_deref()
+        self.envelope.certificate.as_deref().map(|url| &**url)
     }
 
     /// Read the body first, where the envelope stands in it and names its certificate: keys are asked for then, see
@@ -114,24 +114,18 @@ impl<'r> Judged<'r> {
     ///
     /// [`Rejection::UnknownKey`] if nothing is left to try.
     pub fn keyed(
-        self,
+        mut self,
         keys: &Keyring,
         now: Arrival,
         max_body_bytes: usize,
     ) -> Result<Verifier, Rejection> {
-        let Self {
-            envelope,
-            freshness,
-            in_body,
-            deferred,
-            proves_key,
-        } = self;
-        if let Some(deferred) = deferred {
+        if let Some(deferred) = self.deferred {
             return Ok(Verifier::defer(deferred, Some(keys), now, max_body_bytes));
         }
-        let mut verifier = Verifier::begin(envelope, freshness, keys, now, max_body_bytes)?;
-        verifier.judge_in_body(in_body);
-        if proves_key {
+        let envelope = &mut self.envelope;
+        let mut verifier = Verifier::begin(envelope, self.freshness, keys, now, max_body_bytes)?;
+        verifier.judge_in_body(self.in_body);
+        if self.proves_key {
             verifier.keep_provers(keys);
         }
         Ok(verifier)

@@ -1,6 +1,5 @@
 //! From a judged head to authentic bytes: checks begun, fed, compared. Each step takes `self`.
 
-use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
@@ -154,7 +153,7 @@ enum Body {
 impl Verifier {
     /// Take up the keys live at `now` that a candidate may have been made with, and begin their checks.
     pub(crate) fn begin(
-        envelope: Envelope<'_>,
+        envelope: &mut Envelope<'_>,
         freshness: Freshness,
         keys: &Keyring,
         now: Arrival,
@@ -163,16 +162,17 @@ impl Verifier {
         let Envelope {
             id,
             timestamp,
-            mut candidates,
+            candidates,
             contents,
             in_body: _,
             is_plain_token: _,
             certificate: _,
         } = envelope;
+        let id = id.take();
         let mut lanes: SmallVec<[Lane; 1]> = SmallVec::new();
         for content in 0..contents.len() {
             for key in keys.live(now) {
-                for candidate in &candidates {
+                for candidate in &*candidates {
                     let begun = |lane: &Lane| lane.is_of(key, candidate.algorithm, content);
                     if candidate.key_id.is_some_and(|id| !key.is_named(id))
                         || lanes.iter().any(begun)
@@ -324,7 +324,7 @@ impl Verifier {
         let read = later.deferred.read;
         let body = std::mem::take(&mut self.body).into_bytes();
         let certificate = read(UntrustedBody::new(&body))
-            .map(|envelope| envelope.certificate.map(Cow::into_owned));
+            .map(|envelope| envelope.certificate.map(|url| url.into_owned()));
         self.body = Body::Whole(body);
         Ok(certificate?)
     }
@@ -552,14 +552,14 @@ impl fmt::Debug for Verified<'_> {
 impl KeyedLater {
     /// Read the envelope from `body`. Returns the text that it is over, too.
     fn begin(self, body: &Bytes) -> Result<(Bytes, Verifier), Rejection> {
-        let envelope = (self.deferred.read)(UntrustedBody::new(body))?;
+        let mut envelope = (self.deferred.read)(UntrustedBody::new(body))?;
         let signed = envelope.check_in_body(self.deferred.timestamped)?;
         let freshness = match &envelope.timestamp {
             Some(timestamp) => self.deferred.window.judge(timestamp, self.now),
             None => Freshness::Fresh,
         };
         let keys = self.keys.as_ref().ok_or(Rejection::UnknownKey)?;
-        let begun = Verifier::begin(envelope, freshness, keys, self.now, 0)?;
+        let begun = Verifier::begin(&mut envelope, freshness, keys, self.now, 0)?;
         Ok((signed, begun))
     }
 }
