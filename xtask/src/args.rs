@@ -87,7 +87,8 @@ usage: cargo xtask TASK
 tasks:
   test [ARGS..]             run all tests, or `cargo test ARGS..`, with a throw-away
                             PostgreSQL unless TEST_DATABASE_URL names a database; without
-                            ARGS also a minute of torture
+                            ARGS also a minute of torture. Installs a PostgreSQL and a
+                            Chromium where there are none, and says so
   check                     formatting, lints, docs, each feature alone, dependencies
   ci                        check, then test, then differential --quick
   differential [--quick] [--cases N] [--seed S]

@@ -9,6 +9,7 @@ use std::process::ExitCode;
 
 mod args;
 mod bench;
+mod browser;
 mod check;
 mod command;
 mod differential;

@@ -28,6 +28,7 @@ mod platform;
 mod server;
 
 pub(crate) use binaries::Binaries;
+pub(crate) use install::Rights;
 pub(crate) use leftovers::random_hex;
 
 /// A running cluster. Dropping it stops the server and deletes its files.

@@ -5,6 +5,7 @@ use std::ffi::{OsStr, OsString};
 use std::io::{self, BufRead, BufReader, Write};
 use std::process::{ChildStdout, Stdio};
 
+use crate::browser;
 use crate::command::{announce, cannot_run, cargo, run as run_step, say, succeeds};
 use crate::failure::Failure;
 use crate::new_provider;
@@ -19,8 +20,10 @@ use crate::torture;
 ///
 /// Fails as the test runner does, after the summary is printed, or if torture finds something.
 pub(crate) fn run(arguments: &[OsString]) -> Result<(), Failure> {
+    // Look first: who has no browser should not wait for the build to hear of it.
+    browser::find_or_install(arguments)?;
     let Some(url) = env::var_os(TEST_DATABASE_URL).filter(|url| !url.is_empty()) else {
-        // Look first: who has no PostgreSQL should not wait for the build to hear of it.
+        // Likewise.
         let binaries = Binaries::find_or_install()?;
         build(arguments)?;
         let mut cluster = Cluster::start(&binaries)?;

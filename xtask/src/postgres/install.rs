@@ -29,14 +29,14 @@ pub(crate) fn install() -> Result<(), Failure> {
 
 /// What this process may do without asking anybody.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Rights {
+pub(crate) enum Rights {
     Ordinary,
     Root,
     Sudo,
 }
 
 impl Rights {
-    fn detect() -> Self {
+    pub(crate) fn detect() -> Self {
         if first_line(Command::new("id").arg("-u")).is_some_and(|uid| uid == "0") {
             Self::Root
         } else if succeeds(Command::new("sudo").args(["-n", "true"])) {
