@@ -6,7 +6,7 @@ use crate::head::{Head, Malformed};
 use crate::keyring::Keyring;
 use crate::provider::DynProvider;
 use crate::timestamp::Arrival;
-use crate::verify::{Deferred, Rejection, Verifier};
+use crate::verify::{Deferred, Rejection, Terms, Verifier};
 use crate::window::{Freshness, Window};
 
 /// A head whose bounds, grammar and time were judged. First step.
@@ -122,12 +122,12 @@ impl<'r> Judged<'r> {
         if let Some(deferred) = self.deferred {
             return Ok(Verifier::defer(deferred, Some(keys), now, max_body_bytes));
         }
-        let envelope = &mut self.envelope;
-        let mut verifier = Verifier::begin(envelope, self.freshness, keys, now, max_body_bytes)?;
-        verifier.judge_in_body(self.in_body);
-        if self.proves_key {
-            verifier.keep_provers(keys);
-        }
-        Ok(verifier)
+        let terms = Terms {
+            freshness: self.freshness,
+            in_body: self.in_body,
+            proves_key: self.proves_key,
+            max_body_bytes,
+        };
+        Verifier::begin(&mut self.envelope, terms, keys, now)
     }
 }

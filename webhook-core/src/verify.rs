@@ -48,6 +48,16 @@ pub struct Verifier {
     signed_id: Option<EventId>,
 }
 
+/// What was judged of an envelope beside its signatures.
+pub(crate) struct Terms {
+    pub(crate) freshness: Freshness,
+    /// A timestamp inside the body, judged once the signature holds.
+    pub(crate) in_body: Option<Box<BodyTimestamp>>,
+    /// Keep what [`Verified::proof`] needs.
+    pub(crate) proves_key: bool,
+    pub(crate) max_body_bytes: usize,
+}
+
 /// How an envelope is read and judged that stands in the body.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Deferred {
@@ -154,10 +164,9 @@ impl Verifier {
     /// Take up the keys live at `now` that a candidate may have been made with, and begin their checks.
     pub(crate) fn begin(
         envelope: &mut Envelope<'_>,
-        freshness: Freshness,
+        terms: Terms,
         keys: &Keyring,
         now: Arrival,
-        max_body_bytes: usize,
     ) -> Result<Self, Rejection> {
         let Envelope {
             id,
@@ -229,6 +238,15 @@ impl Verifier {
         let standing = contents
             .first()
             .map_or_else(Standing::default, |first| Standing::of(first));
+        let fresh = |lane: &Lane| {
+            let key = keys.by_fingerprint(lane.key.fingerprint)?;
+            key.material().hmac_sha256()
+        };
+        let provers = if terms.proves_key {
+            lanes.iter().map(fresh).collect()
+        } else {
+            Vec::new()
+        };
         Ok(Self {
             lanes,
             candidates: kept,
@@ -236,11 +254,11 @@ impl Verifier {
             standing,
             principal: keys.owner().cloned(),
             body: Body::default(),
-            max_body_bytes,
-            freshness,
-            in_body: None,
+            max_body_bytes: terms.max_body_bytes,
+            freshness: terms.freshness,
+            in_body: terms.in_body,
             deferred: None,
-            provers: Vec::new(),
+            provers,
             signed_at: timestamp.map(|timestamp| timestamp.unix_secs()),
             signed_id: id,
         })
@@ -272,20 +290,6 @@ impl Verifier {
             signed_at: None,
             signed_id: None,
         }
-    }
-
-    /// Judge a timestamp inside the body, once the signature holds.
-    pub(crate) fn judge_in_body(&mut self, in_body: Option<Box<BodyTimestamp>>) {
-        self.in_body = in_body;
-    }
-
-    /// Keep what [`Verified::proof`] needs.
-    pub(crate) fn keep_provers(&mut self, keys: &Keyring) {
-        let fresh = |lane: &Lane| {
-            let key = keys.by_fingerprint(lane.key.fingerprint)?;
-            key.material().hmac_sha256()
-        };
-        self.provers = self.lanes.iter().map(fresh).collect();
     }
 
     /// Feed the next piece of the raw body.
@@ -559,8 +563,14 @@ impl KeyedLater {
             None => Freshness::Fresh,
         };
         let keys = self.keys.as_ref().ok_or(Rejection::UnknownKey)?;
-        let begun = Verifier::begin(&mut envelope, freshness, keys, self.now, 0)?;
-        Ok((signed, begun))
+        let terms = Terms {
+            freshness,
+            in_body: None,
+            proves_key: false,
+            max_body_bytes: 0,
+        };
+        let verifier = Verifier::begin(&mut envelope, terms, keys, self.now)?;
+        Ok((signed, verifier))
     }
 }
 
