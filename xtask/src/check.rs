@@ -62,9 +62,12 @@ fn require(subcommand: &str, component: &str) -> Result<(), Failure> {
     )))
 }
 
-const FEATURES: [(&str, &str); 4] = [
+const FEATURES: [(&str, &str); 7] = [
     ("webhook-core", "public-keys"),
     ("webhook-core", "sha1"),
     ("webhook-sqlx", "postgres"),
     ("webhook-sqlx", "sqlite"),
+    ("webhook-testkit", "harness"),
+    ("webhook-testkit", "provider"),
+    ("webhook-testkit", "sqlite"),
 ];
