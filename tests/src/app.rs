@@ -1,4 +1,4 @@
-//! A whole application over HTTP: six endpoints, handlers that do as the test says.
+//! A whole application over HTTP: seven endpoints, handlers that do as the test says.
 
 use std::collections::HashMap;
 use std::net::SocketAddr;
@@ -11,13 +11,15 @@ use actix_web::dev::ServerHandle;
 use actix_web::{App as ActixApp, HttpServer};
 use serde::Deserialize;
 use webhook_actix::{
-    Clock, Data, Disposition, DynProvider, Endpoint, Event, EventId, HandlerError, KeyConfig,
-    Keyring, Keys, Repeats, Reply, SecretFormat, Signing, Tx, Unsigned, Webhooks, webhook,
+    BoxFuture, Clock, Data, Disposition, DynProvider, Endpoint, Event, EventId, HandlerError,
+    KeyConfig, KeyFault, KeyQuery, KeySource, Keyring, Keys, Repeats, Reply, SecretFormat, Signing,
+    Tx, Unsigned, Webhooks, webhook,
 };
 use webhook_github::GitHub;
 use webhook_mailgun::Mailgun;
 use webhook_meta::Meta;
 use webhook_slack::Slack;
+use webhook_sns::Sns;
 use webhook_stripe::Stripe;
 use webhook_timestamped::Timestamped;
 
@@ -269,6 +271,36 @@ pub async fn on_mailgun<C: Effects>(id: Unsigned<EventId>, db: &mut C) -> Result
     Ok(db.record(id.dangerous_trust().as_str()).await?)
 }
 
+/// Inbox, under a certificate that the body names.
+#[webhook(provider = Sns, event = "Notification")]
+pub async fn on_sns<C: Effects>(id: EventId, db: &mut C) -> Result<(), HandlerError> {
+    Ok(db.record(id.as_str()).await?)
+}
+
+/// The certificates of `/sns`: one is known.
+#[derive(Debug)]
+struct Certificates;
+
+/// Where it stands.
+pub const CERTIFICATE: &str = "https://sns.eu-west-1.amazonaws.com/known.pem";
+/// The private half of its key.
+pub const CERTIFIED: &str = include_str!("../../providers/sns/testdata/private.b64");
+/// The topic of `/sns`.
+pub const TOPIC: &str = "arn:aws:sns:eu-west-1:123456789012:orders";
+
+impl KeySource for Certificates {
+    fn keys<'a>(&'a self, query: KeyQuery<'a>) -> BoxFuture<'a, Result<Arc<Keyring>, KeyFault>> {
+        Box::pin(async move {
+            if query.certificate != Some(CERTIFICATE) {
+                return Err(KeyFault::Unknown);
+            }
+            let key = KeyConfig::new(CERTIFIED.trim());
+            let ring = Keyring::build(SecretFormat::RsaSpki, [key]);
+            ring.map(Arc::new).map_err(|_| KeyFault::Unavailable)
+        })
+    }
+}
+
 /// Settings that tests turn.
 #[derive(Debug, Clone, Copy)]
 #[expect(clippy::exhaustive_structs, reason = "tests name what they turn")]
@@ -442,6 +474,11 @@ where
             Mailgun::dangerous_unsigned_events(),
             on_mailgun
         ))
+        .endpoint(
+            Endpoint::at("/sns", Sns::of([TOPIC]), Keys::source(Certificates))
+                .backoff(backoff.0, backoff.1)
+                .on(on_sns),
+        )
         .data(script)
         .clock(clock)
         .unauthenticated_bytes(tuning.unauthenticated_bytes)

@@ -19,8 +19,11 @@ use webhook_github::GitHub;
 use webhook_mailgun::Mailgun;
 use webhook_meta::Meta;
 use webhook_slack::Slack;
+use webhook_sns::Sns;
 use webhook_stripe::Stripe;
-use webhook_tests::app::{App, NOW, SECRET, Tuning, block_on, custom, eventually, signed};
+use webhook_tests::app::{
+    App, CERTIFICATE, CERTIFIED, NOW, SECRET, TOPIC, Tuning, block_on, custom, eventually, signed,
+};
 use webhook_tests::on_both;
 use webhook_tests::stores::Store;
 use webhook_tests::wire::{Answer, connect, head, post, raw, read};
@@ -41,6 +44,7 @@ on_both!(
     slack_challenges_are_answered_only_when_signed,
     a_get_is_a_challenge_or_nothing_and_claims_nothing,
     an_envelope_in_the_body_claims_its_token_and_its_content,
+    a_certificate_that_a_body_names_is_asked_for_and_no_tenant,
     a_slow_body_is_408_and_a_broken_one_claims_nothing,
     g1_the_unauthenticated_budget_drops_the_slowest,
     d8_what_is_not_for_this_endpoint_is_acknowledged_and_not_claimed,
@@ -541,6 +545,42 @@ fn an_envelope_in_the_body_claims_its_token_and_its_content<S: Store>() {
     assert_eq!(send(&good.replace(head, other_head)).status, 200);
     app.stop();
     assert_eq!((effects(&*store), rows(&*store)), (1, (2, 1, 2)));
+}
+
+fn a_certificate_that_a_body_names_is_asked_for_and_no_tenant<S: Store>() {
+    let (store, app) = start::<S>(Tuning::default());
+    let text = vec![(
+        "Content-Type".to_owned(),
+        "text/plain; charset=UTF-8".to_owned(),
+    )];
+    let send = |body: &str| post(app.address, "/sns", &text, body.as_bytes());
+    let key = KeyConfig::new(CERTIFIED.trim());
+    let keys = Keyring::build(SecretFormat::RsaSpki, [key]).unwrap();
+    let body = Sns::of([TOPIC])
+        .enclose(&Signing::new(&keys, b"7", NOW))
+        .unwrap();
+    let body = String::from_utf8(body).unwrap();
+    let certified = |url: &str| body.replacen('{', &format!(r#"{{"SigningCertURL":"{url}","#), 1);
+    let refused = send(&certified("https://evil.example/known.pem"));
+    assert_eq!((refused.status, refused.body.as_str()), (401, "refused\n"));
+    let good = certified(CERTIFICATE);
+    for other in [
+        body.clone(),
+        certified(""),
+        certified(&"x".repeat(256)),
+        good.replace(r#""Message":"7""#, r#""Message":"8""#),
+        good.replacen('{', r#"{"SigningCertURL":"","#, 1),
+        "x".to_owned(),
+    ] {
+        assert_eq!(send(&other), refused, "{other}");
+    }
+    assert_eq!(rows(&*store), (0, 0, 0));
+    for _ in 0..2 {
+        assert_eq!(send(&good).status, 200);
+    }
+    eventually("the effect is there", || effects(&*store) == 1);
+    app.stop();
+    assert_eq!((effects(&*store), rows(&*store)), (1, (1, 1, 0)));
 }
 
 fn github(id: &str, event: &str, body: &[u8]) -> Headers {

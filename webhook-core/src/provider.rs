@@ -382,6 +382,11 @@ impl Spec {
         self.success_status
     }
 
+    /// The media types it sends, lower case, without parameters.
+    pub fn media_types(&self) -> &'static [&'static str] {
+        self.content_types
+    }
+
     /// Whether it sends bodies of this `Content-Type` value. Parameters do not matter.
     pub fn accepts_content_type(&self, value: &str) -> bool {
         let essence = value.split(';').next().unwrap_or_default().trim();

@@ -91,6 +91,10 @@ where
     }
     let verifier = gate::admit(site, &head, tenant).await?;
     let verifier = read(site, verifier, body).await?;
+    let verifier = match gate::certify(site, verifier).await {
+        Ok(verifier) => verifier,
+        Err(refused) => return Ok(refused),
+    };
     Ok(match verifier.finish(&head) {
         Ok(authentic) => receive::receive(site, authentic).await,
         Err(rejection) => Reception::rejected(rejection),

@@ -1,7 +1,9 @@
 //! The gates before the body: bounds, media, envelope, time, keys. Nothing is read or stored here.
 
+use std::sync::Arc;
+
 use webhook_core::ledger::Ledger;
-use webhook_core::{Freshness, Head, Judged, KeyFault, Outcome, Rejection, Verifier};
+use webhook_core::{Freshness, Head, Judged, KeyFault, Keyring, Outcome, Rejection, Verifier};
 
 use crate::keys::KeyStore;
 use crate::response::Reception;
@@ -46,15 +48,49 @@ pub(crate) async fn admit<L: Ledger>(
             return Err(Reception::rejected(rejection));
         }
     }
-    let keys = match &built.keys {
-        KeyStore::Listed(listed) => listed.current(),
-        KeyStore::Source(lookup) => match lookup.keys(head, tenant).await {
-            Ok(keys) => keys,
-            Err(KeyFault::Unknown) => return refuse(Outcome::UnknownKey),
-            Err(_) => return refuse(Outcome::KeysUnavailable),
-        },
+    let (judged, keys) = match &built.keys {
+        KeyStore::Listed(listed) => (judged, listed.current()),
+        KeyStore::Source(lookup) if built.provider.spec().has_certificate() => {
+            // One that the body names is asked for when that is whole.
+            let judged = match judged.unkeyed(now, cap) {
+                Ok(verifier) => return Ok(verifier),
+                Err(judged) => judged,
+            };
+            let answer = match judged.certificate() {
+                Some(url) => lookup.certificate(url).await,
+                None => Err(KeyFault::Unknown),
+            };
+            (judged, found(site, answer)?)
+        }
+        KeyStore::Source(lookup) => (judged, found(site, lookup.keys(head, tenant).await)?),
     };
     judged.keyed(&keys, now, cap).map_err(Reception::rejected)
+}
+
+/// Look for the keys of a certificate that a body names, where they are looked for.
+pub(crate) async fn certify<L: Ledger>(
+    site: &Site<L>,
+    mut verifier: Verifier,
+) -> Result<Verifier, Reception> {
+    if let KeyStore::Source(lookup) = &site.built().keys
+        && let Some(url) = verifier.certificate().map_err(Reception::rejected)?
+    {
+        let keys = found(site, lookup.certificate(&url).await)?;
+        verifier.use_keys(&keys);
+    }
+    Ok(verifier)
+}
+
+fn found<L: Ledger>(
+    site: &Site<L>,
+    answer: Result<Arc<Keyring>, KeyFault>,
+) -> Result<Arc<Keyring>, Reception> {
+    answer.map_err(|fault| {
+        site.reception(match fault {
+            KeyFault::Unknown => Outcome::UnknownKey,
+            _ => Outcome::KeysUnavailable,
+        })
+    })
 }
 
 /// Answer a challenge that comes as a GET.

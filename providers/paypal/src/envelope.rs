@@ -24,6 +24,15 @@ impl PayPal {
         }
     }
 
+    /// Whether this URL is that of a certificate of PayPal, live or sandbox:
+    /// `https://api.paypal.com/v1/notifications/certs/NAME`.
+    pub fn is_certificate_url(url: &str) -> bool {
+        let hosts = ["https://api.paypal.com/", "https://api.sandbox.paypal.com/"];
+        let mut paths = hosts.iter().filter_map(|host| url.strip_prefix(host));
+        let name = paths.find_map(|path| path.strip_prefix("v1/notifications/certs/"));
+        name.is_some_and(is_id)
+    }
+
     fn content<'r>(&self, timestamp: Segment<'r>) -> [Segment<'r>; 5] {
         [
             Segment::Id,
@@ -54,10 +63,15 @@ impl Provider for PayPal {
         }
         let tag = Tag::from_base64(ALGORITHM, head.one(SIGNATURE)?);
         let tag = tag.ok_or(Malformed::Grammar(SIGNATURE))?;
-        Ok(Envelope::new(self.content(Segment::Timestamp))
+        let envelope = Envelope::new(self.content(Segment::Timestamp))
             .id(id)
             .at(timestamp)
-            .candidate(Candidate::unnamed(ALGORITHM, tag)))
+            .candidate(Candidate::unnamed(ALGORITHM, tag));
+        Ok(match head.one(CERTIFICATE) {
+            Ok(url) => envelope.certified_at(url),
+            // Whose keys are configured does without, and whose are not has none then.
+            Err(_) => envelope,
+        })
     }
 
     fn sign(&self, with: &Signing<'_>) -> Vec<(&'static str, String)> {
@@ -88,6 +102,7 @@ fn is_id(text: &str) -> bool {
 }
 
 static SPEC: Spec = Spec::timestamped("paypal", Window::FIVE_MINUTES)
+    .names_certificate()
     .secret_format(SecretFormat::RsaSpki)
     .payload_at(&["resource"])
     .redelivers(
@@ -99,6 +114,7 @@ static SPEC: Spec = Spec::timestamped("paypal", Window::FIVE_MINUTES)
 const ID: &str = "paypal-transmission-id";
 const TIME: &str = "paypal-transmission-time";
 const ALGORITHM_NAME: &str = "paypal-auth-algo";
+const CERTIFICATE: &str = "paypal-cert-url";
 const SIGNATURE: &str = "paypal-transmission-sig";
 const SHA256_WITH_RSA: &str = "SHA256withRSA";
 const ALGORITHM: Algorithm = Algorithm::RsaPkcs1Sha256;

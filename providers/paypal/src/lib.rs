@@ -40,13 +40,20 @@
 //!
 //! # Keys
 //!
-//! A key is PayPal's signing certificate in base64, without the lines that frame it, fetched by you, over TLS, from a URL of PayPal that
-//! `PAYPAL-CERT-URL` shows. The header is not read: a receiver that fetches what a stranger names does as the stranger says. Sandbox and live
-//! have certificates of their own. When PayPal changes one, deliveries no longer verify until it stands beside the old one; PayPal tries again meanwhile.
+//! A request says in `PAYPAL-CERT-URL` at which URL its certificate stands. That is the word of whoever sent it, so only a URL of PayPal
+//! is asked for ([`PayPal::is_certificate_url`]), through a client that goes nowhere else, and what it gives is remembered:
+//!
+//! ```text
+//! Keys::source(webhook_certificates::Certificates::allowed(PayPal::is_certificate_url)?)
+//! ```
+//!
+//! Or the certificate is configured, in base64, without the lines that frame it; then the URL is not looked at. Sandbox and live
+//! have certificates of their own. When PayPal changes one, deliveries no longer verify until it stands beside the old one; PayPal
+//! tries again meanwhile.
 //!
 //! # What it will not do
 //!
-//! Fetch certificates. Ask PayPal's `verify-webhook-signature`. Accept another `PAYPAL-AUTH-ALGO` than `SHA256withRSA`.
+//! Ask PayPal's `verify-webhook-signature`. Accept another `PAYPAL-AUTH-ALGO` than `SHA256withRSA`.
 //!
 //! Source: developer.paypal.com, *Webhooks: verify signature* (second-hand).
 

@@ -44,3 +44,27 @@ fn what_names_no_event_is_refused() {
         assert_eq!(receive(body).unwrap_err(), why, "{body}");
     }
 }
+
+#[test]
+fn only_urls_of_paypal_are_certificates() {
+    for good in [
+        "https://api.paypal.com/v1/notifications/certs/CERT-360caa42-fca2a594-1d93a270",
+        "https://api.sandbox.paypal.com/v1/notifications/certs/CERT-1",
+    ] {
+        assert!(PayPal::is_certificate_url(good), "{good}");
+    }
+    for bad in [
+        "",
+        "http://api.paypal.com/v1/notifications/certs/CERT-1",
+        "https://api.paypal.com/v1/notifications/certs/",
+        "https://api.paypal.com/v1/notifications/certs/../CERT-1",
+        "https://api.paypal.com/v1/notifications/certs/CERT-1?a",
+        "https://api.paypal.com/v2/notifications/certs/CERT-1",
+        "https://api.paypal.com:444/v1/notifications/certs/CERT-1",
+        "https://api.paypal.com.evil.example/v1/notifications/certs/CERT-1",
+        "https://api.paypal.com@evil.example/v1/notifications/certs/CERT-1",
+        "https://evil.example/v1/notifications/certs/CERT-1",
+    ] {
+        assert!(!PayPal::is_certificate_url(bad), "{bad}");
+    }
+}

@@ -28,19 +28,29 @@ impl Sns {
     /// Whether this URL, of a confirmation, leads to SNS in some region: `https://sns.REGION.amazonaws.com/?…`, or the
     /// same with `.cn`.
     pub fn is_subscribe_url(url: &str) -> bool {
-        let rest = url.strip_prefix("https://sns.");
-        let Some((region, rest)) = rest.and_then(|rest| rest.split_once('.')) else {
-            return false;
-        };
-        let is_region = |byte: u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-');
-        let target = rest.strip_prefix("amazonaws.com");
-        let target = target.map(|rest| rest.strip_prefix(".cn").unwrap_or(rest));
-        !region.is_empty()
-            && region.bytes().all(is_region)
-            && target.is_some_and(|target| {
-                target.starts_with("/?") && target.bytes().all(|byte| byte.is_ascii_graphic())
-            })
+        path_at_sns(url).is_some_and(|path| path.starts_with("/?"))
     }
+
+    /// Whether this URL is that of a certificate of SNS in some region: `https://sns.REGION.amazonaws.com/NAME.pem`, or the
+    /// same with `.cn`, without a query or a further path.
+    pub fn is_certificate_url(url: &str) -> bool {
+        let name = path_at_sns(url).and_then(|path| path.strip_prefix('/')?.strip_suffix(".pem"));
+        let is_name = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-';
+        name.is_some_and(|name| !name.is_empty() && name.bytes().all(is_name))
+    }
+}
+
+/// Path and query of a URL at the host of SNS in some region.
+fn path_at_sns(url: &str) -> Option<&str> {
+    let (region, rest) = url.strip_prefix("https://sns.")?.split_once('.')?;
+    let rest = rest.strip_prefix("amazonaws.com")?;
+    let path = rest.strip_prefix(".cn").unwrap_or(rest);
+    let is_region = |byte: u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-');
+    let fits = !region.is_empty()
+        && region.bytes().all(is_region)
+        && path.starts_with('/')
+        && path.bytes().all(|byte| byte.is_ascii_graphic());
+    fits.then_some(path)
 }
 
 impl Provider for Sns {
@@ -70,7 +80,7 @@ impl Provider for Sns {
 }
 
 /// Members in the order in which they are signed, then the signature's.
-const MEMBERS: [&str; 10] = [
+const MEMBERS: [&str; 11] = [
     "Message",
     "MessageId",
     "Subject",
@@ -81,6 +91,7 @@ const MEMBERS: [&str; 10] = [
     "Type",
     "SignatureVersion",
     "Signature",
+    "SigningCertURL",
 ];
 
 fn read(body: UntrustedBody<'_>) -> Result<Envelope<'_>, Malformed> {
@@ -95,6 +106,7 @@ fn read(body: UntrustedBody<'_>) -> Result<Envelope<'_>, Malformed> {
         kind,
         version,
         signature,
+        certificate,
     ] = body.texts(&[], MEMBERS)?;
     let Some(Cow::Borrowed(at)) = at else {
         return Err(Malformed::Body);
@@ -146,13 +158,18 @@ fn read(body: UntrustedBody<'_>) -> Result<Envelope<'_>, Malformed> {
             ]);
         }
     }
-    Ok(Envelope::new(content)
+    let envelope = Envelope::new(content)
         .at(at)
-        .candidate(Candidate::unnamed(Algorithm::RsaPkcs1Sha256, tag)))
+        .candidate(Candidate::unnamed(Algorithm::RsaPkcs1Sha256, tag));
+    Ok(match certificate {
+        Some(url) => envelope.certified_at(url),
+        None => envelope,
+    })
 }
 
 static SPEC: Spec = Spec::timestamped("sns", Window::FIVE_MINUTES)
     .envelope_in_body()
+    .names_certificate()
     .secret_format(SecretFormat::RsaSpki)
     .content_types(&["text/plain", "application/json"])
     // A message is at most 256 KiB; as a JSON text it may be several times longer.

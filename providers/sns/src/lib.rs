@@ -36,14 +36,19 @@
 //!
 //! # Keys
 //!
-//! A key is a signing certificate of AWS in base64, without the lines that frame it, fetched by you, over TLS, from a URL of AWS:
+//! A message says in `SigningCertURL` at which URL its certificate stands. That is the word of whoever sent it, so only a URL of SNS is
+//! asked for ([`Sns::is_certificate_url`]), through a client that goes nowhere else, and what it gives is remembered:
+//!
+//! ```text
+//! Keys::source(webhook_certificates::Certificates::allowed(Sns::is_certificate_url)?)
+//! ```
+//!
+//! Or the certificate is configured, in base64, without the lines that frame it; then the URL is not looked at. When AWS changes it,
+//! deliveries no longer verify until the new one stands beside the old one; SNS tries again meanwhile.
 //!
 //! ```text
 //! curl -sS https://sns.eu-west-1.amazonaws.com/SimpleNotificationService-….pem | grep -v CERTIFICATE | tr -d '\n'
 //! ```
-//!
-//! `SigningCertURL` in a message is not read: a receiver that fetches what a stranger names does as the stranger says. When AWS changes its
-//! certificate, deliveries no longer verify until the new key stands beside the old one; SNS tries again meanwhile.
 //!
 //! # Confirming a subscription
 //!
@@ -53,7 +58,7 @@
 //!
 //! # What it will not do
 //!
-//! Fetch certificates, or confirm anything by itself.
+//! Confirm anything by itself.
 //!
 //! Sources: aws/aws-js-sns-message-validator 0.3.5; docs.aws.amazon.com, *Verifying the signatures of Amazon SNS messages*, *Message
 //! delivery retries* (second-hand).

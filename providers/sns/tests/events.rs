@@ -102,3 +102,30 @@ fn only_urls_of_sns_confirm() {
         assert!(!Sns::is_subscribe_url(bad), "{bad}");
     }
 }
+
+#[test]
+fn only_urls_of_sns_are_certificates() {
+    for good in [
+        "https://sns.eu-west-1.amazonaws.com/SimpleNotificationService-0000.pem",
+        "https://sns.cn-north-1.amazonaws.com.cn/a.pem",
+    ] {
+        assert!(Sns::is_certificate_url(good), "{good}");
+    }
+    for bad in [
+        "",
+        "https://sns.eu-west-1.amazonaws.com/.pem",
+        "https://sns.eu-west-1.amazonaws.com/a",
+        "https://sns.eu-west-1.amazonaws.com/a/b.pem",
+        "https://sns.eu-west-1.amazonaws.com/a.pem?b",
+        "https://sns.eu-west-1.amazonaws.com/?a=/b.pem",
+        "https://sns.eu-west-1.amazonaws.com/../a.pem",
+        "https://sns.eu-west-1.amazonaws.com/%2e.pem",
+        "https://sns.eu-west-1.amazonaws.com:444/a.pem",
+        "https://sns.eu-west-1.amazonaws.com@evil.example/a.pem",
+        "https://sns.eu-west-1.amazonaws.com.evil.example/a.pem",
+        "https://evil.example/a.pem",
+        "http://sns.eu-west-1.amazonaws.com/a.pem",
+    ] {
+        assert!(!Sns::is_certificate_url(bad), "{bad}");
+    }
+}

@@ -76,6 +76,8 @@ const LONGEST: Duration = Duration::from_hours(24 * 365);
 const QUEUE: usize = 32;
 /// Stands for the endpoint's only keyring, where no tenant is named.
 const NO_TENANT: &str = "";
+/// Stands before the URL of a certificate. No tenant's name holds a control character.
+const CERTIFICATE: &str = "certificate\n";
 
 impl Lookup {
     pub(super) fn new(
@@ -120,11 +122,22 @@ impl Lookup {
         self.find(tenant).await
     }
 
+    /// The keys of the certificate at this URL, which a request names.
+    pub(crate) async fn certificate(self: &Arc<Self>, url: &str) -> Answer {
+        if !is_tenant(url) {
+            return Err(KeyFault::Unknown);
+        }
+        self.look_up(&format!("{CERTIFICATE}{url}")).await
+    }
+
     async fn find(self: &Arc<Self>, tenant: Option<&str>) -> Answer {
         if !tenant.is_none_or(is_tenant) {
             return Err(KeyFault::Unknown);
         }
-        let name = tenant.unwrap_or(NO_TENANT);
+        self.look_up(tenant.unwrap_or(NO_TENANT)).await
+    }
+
+    async fn look_up(self: &Arc<Self>, name: &str) -> Answer {
         let (flight, landing) = {
             let mut state = self.state();
             if let Some(answer) = state.remembered(name, Instant::now()) {
@@ -170,10 +183,12 @@ impl Lookup {
         } else {
             &self.strangers
         };
-        let tenant = (name != NO_TENANT).then_some(name);
+        let certificate = name.strip_prefix(CERTIFICATE);
+        let tenant = (certificate.is_none() && name != NO_TENANT).then_some(name);
+        let query = certificate.map_or(KeyQuery::new(tenant), KeyQuery::certificate);
         let asked = async {
             let _place = places.acquire().await.map_err(|_| KeyFault::Unavailable)?;
-            self.source.keys(KeyQuery::new(tenant)).await
+            self.source.keys(query).await
         };
         let ring = tokio::time::timeout(self.bounds.timeout, asked)
             .await

@@ -7,11 +7,12 @@ use http_body_util::Full;
 
 use super::target::Target;
 
-/// A POST to a target. Cheap to clone; one body is shared by all attempts.
+/// A request to a target. Cheap to clone; one body is shared by all attempts.
 ///
 /// `Debug` shows neither headers nor body.
 #[derive(Clone)]
 pub struct GuardedRequest {
+    method: Method,
     target: Target,
     headers: HeaderMap,
     body: Bytes,
@@ -21,9 +22,18 @@ impl GuardedRequest {
     /// POST `body`, byte for byte, to `target`.
     pub fn post(target: Target, body: impl Into<Bytes>) -> Self {
         Self {
+            method: Method::POST,
             target,
             headers: HeaderMap::new(),
             body: body.into(),
+        }
+    }
+
+    /// GET `target`: a certificate, a confirmation that somebody waits for.
+    pub fn get(target: Target) -> Self {
+        Self {
+            method: Method::GET,
+            ..Self::post(target, Bytes::new())
         }
     }
 
@@ -51,7 +61,7 @@ impl GuardedRequest {
     ) -> Result<Request<Full<Bytes>>, ReservedHeader> {
         signed.keys().try_for_each(check)?;
         let mut message = Request::new(Full::new(self.body.clone()));
-        *message.method_mut() = Method::POST;
+        *message.method_mut() = self.method.clone();
         *message.uri_mut() = self.target.path().clone();
         let headers = message.headers_mut();
         headers.reserve(

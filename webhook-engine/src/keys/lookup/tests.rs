@@ -43,7 +43,7 @@ impl KeySource for Tenants {
                 HANGS => std::future::pending().await,
                 _ => {}
             }
-            let name = query.tenant.unwrap_or("t-only");
+            let name = query.certificate.or(query.tenant).unwrap_or("t-only");
             if !name.starts_with('t') {
                 return Err(KeyFault::Unknown);
             }
@@ -101,6 +101,28 @@ async fn many_who_ask_for_one_tenant_cost_one_look_up_and_keys_are_remembered() 
     assert_eq!(tenants.times(), 1);
     tokio::time::advance(Duration::from_secs(1)).await;
     assert_eq!(find(&lookup, "t1").await.as_deref(), Ok("t1"));
+    assert_eq!(tenants.times(), 2);
+}
+
+/// A certificate vouches for nobody in particular: it is no tenant, and no tenant's name leads to one.
+#[tokio::test(start_paused = true)]
+async fn certificates_are_remembered_apart_from_tenants_and_name_none() {
+    let tenants = Tenants::default();
+    let lookup = tenants.lookup(Lookups::default());
+    for _ in 0..3 {
+        let ring = lookup.certificate("t1").await.unwrap();
+        assert_eq!(ring.tenant(), None);
+    }
+    assert_eq!(tenants.times(), 1);
+    assert_eq!(find(&lookup, "t1").await.as_deref(), Ok("t1"));
+    assert_eq!(tenants.times(), 2);
+    assert_eq!(find(&lookup, "certificate\nt1").await, UNKNOWN);
+    for bad in ["", "t\n", &"t".repeat(256)] {
+        assert_eq!(
+            lookup.certificate(bad).await.unwrap_err(),
+            KeyFault::Unknown
+        );
+    }
     assert_eq!(tenants.times(), 2);
 }
 
