@@ -14,6 +14,9 @@ pub(crate) enum Task {
     Check,
     Ci,
     Differential(differential::Options),
+    FieldTest {
+        names: Vec<OsString>,
+    },
     Help,
     /// Not for people: how [`crate::postgres::Cluster`] starts its keeper.
     KeepPostgres {
@@ -44,6 +47,7 @@ impl Task {
             Some("check") => without_arguments(Self::Check, "check", &rest),
             Some("ci") => without_arguments(Self::Ci, "ci", &rest),
             Some("differential") => differential::Options::parse(&rest).map(Self::Differential),
+            Some("field-test") => Ok(Self::FieldTest { names: rest }),
             Some("help" | "-h" | "--help") => Ok(Self::Help),
             Some(KEEP_POSTGRES) => match <[OsString; 1]>::try_from(rest) {
                 Ok([binaries]) => Ok(Self::KeepPostgres {
@@ -98,6 +102,8 @@ tasks:
   bench [ROW..] [--quick] [--json] [--update]
                             measure all rows of BENCHMARKS.md, or these; --quick only
                             proves that they run, --update enters them into the file
+  field-test [NAME..]       probe receivers written as each library's documentation shows, and write
+                            FIELD_TEST.md; with names probe those alone (Python 3, Node and npm)
   new-provider NAME [DIR]   make a crate for one more provider, in DIR or providers/NAME; its
                             tests fail until its test data is filled in
   sdk                       send requests signed by the official Python libraries, and

@@ -1,5 +1,5 @@
-//! Project tasks: `cargo xtask test`, `check`, `ci`, `bench`, `differential`, `new-provider`, `sdk`, `postgres` and
-//! `torture`.
+//! Project tasks: `cargo xtask test`, `check`, `ci`, `bench`, `differential`, `field-test`, `new-provider`, `sdk`,
+//! `postgres` and `torture`.
 //!
 //! What needs a database gets a throw-away PostgreSQL cluster of its own, see
 //! [`postgres`]. Nothing has to be installed or started by hand.
@@ -14,6 +14,7 @@ mod check;
 mod command;
 mod differential;
 mod failure;
+mod field_test;
 mod new_provider;
 mod postgres;
 mod sdk;
@@ -49,6 +50,7 @@ fn run() -> Result<(), Failure> {
             differential::run(&differential::Options::quick())
         }
         Task::Differential(options) => differential::run(&options),
+        Task::FieldTest { names } => field_test::run(&names),
         Task::Help => {
             print!("{}", args::USAGE);
             Ok(())
