@@ -32,6 +32,7 @@ mod claimed;
 mod clock;
 mod crc32;
 mod data;
+mod describe;
 mod digest;
 mod envelope;
 mod fault;
