@@ -28,7 +28,7 @@ pub use endpoint::{
 pub use enqueue::{EnqueueError, Enqueued};
 pub use event::{Event, EventId, InvalidEvent, MAX_PAYLOAD_BYTES};
 pub use filter::{Filter, InvalidFilter};
-pub use health::{Beat, Change, Health, HealthPolicy};
+pub use health::{Beat, Change, Health, HealthPolicy, Repute};
 pub use operator::{
     DeliveryRow, DeliveryState, Expanded, Pruned, Put, Recorded, Resend, Retention, Search,
 };
@@ -97,7 +97,8 @@ pub trait Outbox: Clone + Debug + Send + Sync + 'static {
 
     /// Fan out at most `max_events` events, oldest first, to the endpoints of their tenant that are
     /// enabled or paused and whose filter matches. Each event is expanded once; the endpoints are those
-    /// of this moment. One process at a time does so; to the others there is nothing to do.
+    /// of this moment. Of an event for very many endpoints a call makes a few thousand deliveries, in
+    /// the order of the endpoints' ids, and the next call goes on behind them. One process at a time does so; to the others there is nothing to do.
     ///
     /// # Errors
     ///
@@ -119,6 +120,18 @@ pub trait Outbox: Clone + Debug + Send + Sync + 'static {
         limit: u32,
     ) -> impl Future<Output = Result<Vec<Ready>, LedgerError>> + Send;
 
+    /// Which of `endpoints` are as [`Outbox::ready`] says, in the order of their ids.
+    ///
+    /// Costs a look at each of them, whatever waits for others.
+    ///
+    /// # Errors
+    ///
+    /// The store's.
+    fn ready_of(
+        &self,
+        endpoints: Vec<EndpointId>,
+    ) -> impl Future<Output = Result<Vec<Ready>, LedgerError>> + Send;
+
     /// Lease due deliveries and begin an attempt of each: oldest due first, for each enabled endpoint no
     /// more than wanted and than it has room for; together at most `max_bytes` of payload, but always
     /// one. Endpoints that another process takes from at this moment are passed over.
@@ -138,7 +151,8 @@ pub trait Outbox: Clone + Debug + Send + Sync + 'static {
 
     /// Record how attempts ended, each under its fencing token, and what that makes of their
     /// endpoints' health. In [`Recorded::held`] `false` stands for an attempt whose lease was lost:
-    /// nothing of it is recorded.
+    /// nothing of it is recorded. What a call before recorded, without its caller hearing of it, is held
+    /// and is not recorded again.
     ///
     /// # Errors
     ///
@@ -220,6 +234,35 @@ pub trait Outbox: Clone + Debug + Send + Sync + 'static {
         &self,
         delivery: DeliveryId,
     ) -> impl Future<Output = Result<Option<EventId>, LedgerError>> + Send;
+
+    /// Enqueue `event` for one endpoint of its tenant alone, whatever the endpoint's filter: for a test of
+    /// it. An idempotency key and an order key count for nothing. `false` if there is no such endpoint, or
+    /// if it is not enabled: nothing is stored then.
+    ///
+    /// # Errors
+    ///
+    /// The store's.
+    fn send_to(
+        &self,
+        endpoint: EndpointId,
+        event: Event,
+    ) -> impl Future<Output = Result<bool, LedgerError>> + Send;
+
+    /// Let at most `batch` deliveries be due now that wait longer than any pause, and breakers pass that
+    /// are open for longer than any is: the store's clock was ahead when they began to wait, and was set
+    /// back since. How many there were.
+    ///
+    /// Costs a look at each endpoint with a waiting delivery.
+    ///
+    /// # Errors
+    ///
+    /// The store's.
+    fn recall(
+        &self,
+        longest_pause: Duration,
+        longest_open: Duration,
+        batch: u32,
+    ) -> impl Future<Output = Result<u64, LedgerError>> + Send;
 
     /// Let running statements end and close every connection.
     fn close(&self) -> impl Future<Output = ()> + Send;

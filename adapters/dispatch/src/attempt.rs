@@ -2,7 +2,6 @@
 
 use std::time::{Duration, Instant};
 
-use bytes::Bytes;
 use http::header::{CONTENT_TYPE, RETRY_AFTER};
 use http::{HeaderMap, HeaderValue};
 use webhook_core::Clock;
@@ -29,20 +28,7 @@ pub(crate) async fn attempt(
     prepared: Result<&Prepared, Unprepared>,
 ) -> AttemptRecord {
     let from = Instant::now();
-    let mut record = AttemptRecord {
-        share: delivery.share,
-        endpoint: delivery.endpoint,
-        attempt: delivery.attempt,
-        class: AttemptClass::Unknown,
-        next: Next::Dead,
-        status: None,
-        address: None,
-        was_allow_listed: false,
-        took: Duration::ZERO,
-        was_slow: false,
-        is_gone: false,
-        answer: Bytes::new(),
-    };
+    let mut record = AttemptRecord::new(delivery, AttemptClass::Unknown, Next::Dead);
     let outcome = match prepared.and_then(|prepared| Ok((prepared, request(prepared, delivery)?))) {
         Ok((prepared, request)) => {
             let sign = || sign(means.clock, prepared, delivery);

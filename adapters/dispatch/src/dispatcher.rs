@@ -72,12 +72,7 @@ impl<O: Outbox> Dispatcher<O> {
             schemes: Schemes::default(),
             schedule: Schedule::default(),
             health: HealthPolicy::default(),
-            retention: Retention {
-                give_up_after: Duration::from_hours(5 * 24),
-                keep_events: Duration::from_hours(14 * 24),
-                keep_attempts: Duration::from_hours(14 * 24),
-                batch: 1000,
-            },
+            retention: Retention::default(),
             clock: Arc::new(SystemClock),
             places: 512,
             max_bytes: 64 * 1024 * 1024,
@@ -170,8 +165,7 @@ impl<O: Outbox> DispatcherBuilder<O> {
         self
     }
 
-    /// What is given up and forgotten, and when. Default: deliveries after 5 days; events and attempts after
-    /// 14.
+    /// What is given up and forgotten, and when. Default: [`Retention::default`].
     pub fn retention(mut self, retention: Retention) -> Self {
         self.retention = retention;
         self

@@ -10,8 +10,8 @@ use http::{HeaderName, HeaderValue};
 use webhook_core::bounds::MAX_KEYS;
 use webhook_core::ledger::LedgerError;
 use webhook_core::outbox::{
-    Endpoint, EndpointId, EndpointState, Filter, Health, InvalidEndpoint, Limits, Outbox, Put,
-    SecretState,
+    Endpoint, EndpointId, EndpointState, Event, EventId, Filter, Health, InvalidEndpoint,
+    InvalidEvent, Limits, Outbox, Put, SecretState,
 };
 use webhook_core::{Clock, KeyConfig, Keyring, KeyringError};
 use zeroize::Zeroizing;
@@ -73,9 +73,15 @@ pub enum EndpointError {
     /// It would be left without a secret that signs.
     #[error("the endpoint would have no secret left that signs")]
     LastSecret,
+    /// It is paused or disabled.
+    #[error("the endpoint is not enabled")]
+    NotEnabled,
     /// The policy forbids its URL.
     #[error("the policy refuses the URL")]
     Refused(#[from] Refused),
+    /// The event cannot be sent.
+    #[error(transparent)]
+    Event(#[from] InvalidEvent),
     /// There is no such scheme.
     #[error("no signature scheme has that name")]
     Scheme,
@@ -330,6 +336,27 @@ impl<O: Outbox> Endpoints<O> {
             .await
     }
 
+    /// Send this endpoint, and no other, the event `webhook.test`, whatever its filter: for the owner who
+    /// wants to see that it works. It is signed, attempted and logged as any other. The event's id, by which
+    /// its delivery is found.
+    ///
+    /// # Errors
+    ///
+    /// [`EndpointError::NotEnabled`], [`EndpointError::Unknown`], and the store's.
+    pub async fn test(&self, id: EndpointId) -> Result<EventId, EndpointError> {
+        let (endpoint, _) = self.get(id).await?;
+        let payload = format!(r#"{{"type":"{TEST}","data":{{"endpoint":"{id}"}}}}"#);
+        let event = Event::new(&*endpoint.tenant, TEST, payload)?;
+        let event_id = event.id().clone();
+        if self.outbox.send_to(id, event).await? {
+            Ok(event_id)
+        } else if endpoint.state == EndpointState::Deleted {
+            Err(EndpointError::Unknown)
+        } else {
+            Err(EndpointError::NotEnabled)
+        }
+    }
+
     /// Forget its secrets and never send to it again. What waits for it is dead.
     ///
     /// # Errors
@@ -522,6 +549,8 @@ impl fmt::Debug for NewSecret {
     }
 }
 
+/// The type of an event that only tests an endpoint.
+const TEST: &str = "webhook.test";
 const PAGE: u32 = 100;
 const ROUNDS: usize = 5;
 const MOST_HEADERS: usize = 16;

@@ -63,20 +63,18 @@ impl Engine {
         let stop = CancellationToken::new();
         let (loops, attempts) = (TaskTracker::new(), TaskTracker::new());
         let places = Arc::new(Places::new(parts.places, parts.max_bytes));
-        let due = Arc::new(Notify::new());
         let (ended, to_record) = mpsc::unbounded_channel();
         let recorder = recorder::run(parts.clone(), to_record);
         let recorder = runtime.spawn(recorder);
         let pump = pump::Pump {
             parts: parts.clone(),
-            places,
-            due: due.clone(),
+            places: places.clone(),
             attempts: attempts.clone(),
             ended,
         };
         let until = |stop: &CancellationToken| stop.clone();
         loops.spawn_on(pump.run(until(&stop)), runtime);
-        loops.spawn_on(fan_out::run(parts.clone(), due, until(&stop)), runtime);
+        loops.spawn_on(fan_out::run(parts.clone(), places, until(&stop)), runtime);
         loops.spawn_on(keeper::rescue(parts.clone(), until(&stop)), runtime);
         loops.spawn_on(keeper::prune(parts.clone(), until(&stop)), runtime);
         Self {

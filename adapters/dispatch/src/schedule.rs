@@ -59,6 +59,12 @@ impl Schedule {
         whole.saturating_add(whole.checked_div(4).unwrap_or_default())
     }
 
+    /// The longest that a delivery waits for its next attempt, whatever `Retry-After` says.
+    pub(crate) fn longest_pause(&self) -> Duration {
+        let longest = self.pauses.iter().max().copied().unwrap_or_default();
+        longest.max(LONGEST_RETRY_AFTER).mul_f64(1.25)
+    }
+
     /// What follows the failure of attempt number `attempt`, counted from 1.
     pub(crate) fn after_failure(
         &self,

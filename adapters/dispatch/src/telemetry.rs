@@ -19,7 +19,7 @@ pub(crate) fn rescued(deliveries: u64) {
     counter!("webhook_dispatch_rescued_total").increment(deliveries);
 }
 
-pub(crate) fn expanded(expanded: Expanded) {
+pub(crate) fn expanded(expanded: &Expanded) {
     counter!("webhook_dispatch_events_total").increment(expanded.events);
     counter!("webhook_dispatch_deliveries_total").increment(expanded.deliveries);
 }

@@ -63,18 +63,12 @@ mod tests {
     use super::*;
 
     fn seen(class: AttemptClass, status: Option<u16>, was_allow_listed: bool) -> CustomerOutcome {
-        let attempt = Attempt {
-            id: AttemptId::new(1),
-            delivery: DeliveryId::new(1),
-            attempt: 1,
-            ended_at_millis: 1_999,
-            class,
-            status,
-            address: None,
-            was_allow_listed,
-            took: Duration::from_secs(1),
-            answer: "root:x:0:0".into(),
-        };
+        let mut attempt = Attempt::new(AttemptId::new(1), DeliveryId::new(1), class);
+        attempt.ended_at_millis = 1_999;
+        attempt.status = status;
+        attempt.was_allow_listed = was_allow_listed;
+        attempt.took = Duration::from_secs(1);
+        attempt.answer = "root:x:0:0".into();
         let view = CustomerAttempt::from(&attempt);
         assert_eq!(view.ended_at, 1);
         view.outcome

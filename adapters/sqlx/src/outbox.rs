@@ -89,6 +89,17 @@ from_row!(DeliveryFound {
     at
 });
 
+/// What became of the record of an attempt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Entry {
+    /// It was on record: the answer to a call before was lost.
+    Before,
+    /// Its lease was lost, and nothing is on record.
+    Lost,
+    /// It is on record from now on.
+    Now,
+}
+
 /// A leased delivery.
 #[derive(Debug)]
 pub(crate) struct TakenRow {
@@ -170,48 +181,53 @@ impl EndpointRow {
 
 impl HealthRow {
     pub(crate) fn read(self) -> Health {
-        Health {
-            failures: u32::try_from(self.failures).unwrap_or(u32::MAX),
-            slow: u32::try_from(self.slow).unwrap_or(u32::MAX),
-            is_proven: self.is_proven,
-            failing_since: self.failing_since,
-            open_until: self.open_until,
-            is_noticed: self.is_noticed,
-        }
+        let mut health = Health::default();
+        health.failures = u32::try_from(self.failures).unwrap_or(u32::MAX);
+        health.slow = u32::try_from(self.slow).unwrap_or(u32::MAX);
+        health.is_proven = self.is_proven;
+        health.failing_since = self.failing_since;
+        health.open_until = self.open_until;
+        health.is_noticed = self.is_noticed;
+        health
     }
 }
 
 impl TakenRow {
     pub(crate) fn read(self) -> Result<Delivery, sqlx::Error> {
-        Ok(Delivery {
-            share: Share {
-                delivery: DeliveryId::new(self.id),
-                token: FencingToken::new(self.token),
-            },
-            endpoint: endpoint_id(self.endpoint),
-            event: EventId::new(&self.event_id).map_err(|_| unreadable())?,
-            event_type: self.event_type.into(),
-            payload: self.payload.into(),
-            attempt: count(self.attempts)?,
-        })
+        let share = Share {
+            delivery: DeliveryId::new(self.id),
+            token: FencingToken::new(self.token),
+        };
+        let event = EventId::new(&self.event_id).map_err(|_| unreadable())?;
+        let mut delivery = Delivery::new(
+            share,
+            endpoint_id(self.endpoint),
+            event,
+            self.event_type.into(),
+            self.payload.into(),
+        );
+        delivery.attempt = count(self.attempts)?;
+        Ok(delivery)
     }
 }
 
 impl DeliveryFound {
     pub(crate) fn read(self) -> Result<DeliveryRow, sqlx::Error> {
-        Ok(DeliveryRow {
-            id: DeliveryId::new(self.id),
-            endpoint: endpoint_id(self.endpoint),
-            tenant: self.tenant.into(),
-            event: EventId::new(&self.event_id).map_err(|_| unreadable())?,
-            event_type: self.event_type.into(),
-            state: DeliveryState::parse(&self.state).ok_or_else(unreadable)?,
-            attempts: count(self.attempts)?,
-            last_class: self.last_class.as_deref().map(class).transpose()?,
-            last_status: self.last_status.map(status).transpose()?,
-            enqueued_at: self.enqueued_at,
-            at: self.at,
-        })
+        let event = EventId::new(&self.event_id).map_err(|_| unreadable())?;
+        let mut row = DeliveryRow::new(
+            DeliveryId::new(self.id),
+            endpoint_id(self.endpoint),
+            self.tenant.into(),
+            event,
+        );
+        row.event_type = self.event_type.into();
+        row.state = DeliveryState::parse(&self.state).ok_or_else(unreadable)?;
+        row.attempts = count(self.attempts)?;
+        row.last_class = self.last_class.as_deref().map(class).transpose()?;
+        row.last_status = self.last_status.map(status).transpose()?;
+        row.enqueued_at = self.enqueued_at;
+        row.at = self.at;
+        Ok(row)
     }
 }
 
@@ -221,18 +237,16 @@ impl AttemptRow {
             .address
             .map(|address| address.parse().map_err(|_| unreadable()))
             .transpose()?;
-        Ok(Attempt {
-            id: AttemptId::new(self.id),
-            delivery: DeliveryId::new(self.delivery),
-            attempt: count(self.attempt)?,
-            ended_at_millis: self.ended_at,
-            class: class(&self.class)?,
-            status: self.status.map(status).transpose()?,
-            address,
-            was_allow_listed: self.was_allow_listed,
-            took: Duration::from_millis(self.took_millis.unsigned_abs()),
-            answer: self.answer.into(),
-        })
+        let (id, delivery) = (AttemptId::new(self.id), DeliveryId::new(self.delivery));
+        let mut attempt = Attempt::new(id, delivery, class(&self.class)?);
+        attempt.attempt = count(self.attempt)?;
+        attempt.ended_at_millis = self.ended_at;
+        attempt.status = self.status.map(status).transpose()?;
+        attempt.address = address;
+        attempt.was_allow_listed = self.was_allow_listed;
+        attempt.took = Duration::from_millis(self.took_millis.unsigned_abs());
+        attempt.answer = self.answer.into();
+        Ok(attempt)
     }
 }
 
@@ -331,6 +345,9 @@ fn secrets(json: &str) -> Result<Vec<SealedSecret>, sqlx::Error> {
         })
         .collect()
 }
+
+/// Endpoints that one fan-out looks at: what takes a statement a fraction of a second.
+pub(crate) const FAN_OUT_RANGE: i64 = 5000;
 
 fn class(name: &str) -> Result<AttemptClass, sqlx::Error> {
     AttemptClass::parse(name).ok_or_else(unreadable)

@@ -137,11 +137,7 @@ impl Sender {
 
     /// Wait until no attempt is under way or due.
     pub(super) fn settle(&self) {
-        let search = |state| Search {
-            state: Some(state),
-            limit: 1,
-            ..Search::default()
-        };
+        let search = |state| Search::newest(1).state(state);
         loop {
             let open = self.runtime.block_on(async {
                 let sending = self.outbox.find(search(DeliveryState::Sending)).await;

@@ -30,7 +30,8 @@ pub(crate) fn routes(config: &mut web::ServiceConfig) {
         .route("/endpoints/{id}", web::delete().to(delete))
         .route("/endpoints/{id}/enable", web::post().to(enable))
         .route("/endpoints/{id}/pause", web::post().to(pause))
-        .route("/endpoints/{id}/rotate", web::post().to(rotate));
+        .route("/endpoints/{id}/rotate", web::post().to(rotate))
+        .route("/endpoints/{id}/test", web::post().to(test));
 }
 
 async fn list(shop: web::Data<Shop>) -> Result<HttpResponse, Refusal> {
@@ -81,6 +82,12 @@ async fn rotate(
     let endpoints = shop.dispatcher.endpoints();
     let secret = endpoints.rotate(known(&id)?, overlap).await?;
     Ok(HttpResponse::Ok().json(json!({ "secret": secret.reveal(), "key": secret.key_id() })))
+}
+
+/// The button "send a test event".
+async fn test(shop: web::Data<Shop>, id: web::Path<String>) -> Result<HttpResponse, Refusal> {
+    let event = shop.dispatcher.endpoints().test(known(&id)?).await?;
+    Ok(HttpResponse::Accepted().json(json!({ "event": event.as_str() })))
 }
 
 fn shown((endpoint, health): &(Endpoint, Health)) -> Value {

@@ -12,11 +12,7 @@ use crate::shop::Shop;
 
 pub(crate) async fn deliveries(shop: web::Data<Shop>) -> actix_web::Result<HttpResponse> {
     let unavailable = |_| error::ErrorServiceUnavailable("the database is not there\n");
-    let latest = Search {
-        tenant: Some(TENANT.to_owned()),
-        limit: 50,
-        ..Search::default()
-    };
+    let latest = Search::newest(50).tenant(TENANT);
     let mut rows = String::new();
     for delivery in shop.outbox.find(latest).await.map_err(unavailable)? {
         let attempts = shop

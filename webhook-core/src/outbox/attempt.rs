@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 
-use super::delivery::{DeliveryId, Share};
+use super::delivery::{Delivery, DeliveryId, Share};
 use super::endpoint::EndpointId;
 
 /// The number of an attempt in the log.
@@ -52,7 +52,7 @@ pub enum Next {
 
 /// An attempt that ended, to be recorded.
 #[derive(Debug, Clone)]
-#[expect(clippy::exhaustive_structs, reason = "dispatchers fill it")]
+#[non_exhaustive]
 pub struct AttemptRecord {
     /// The lease it was made under.
     pub share: Share,
@@ -82,7 +82,7 @@ pub struct AttemptRecord {
 
 /// An attempt in the log, as an operator sees it.
 #[derive(Debug, Clone)]
-#[expect(clippy::exhaustive_structs, reason = "stores fill it from a row")]
+#[non_exhaustive]
 pub struct Attempt {
     /// Its number.
     pub id: AttemptId,
@@ -104,6 +104,44 @@ pub struct Attempt {
     pub took: Duration,
     /// The first bytes of the answer's body, at most 4 KiB.
     pub answer: Bytes,
+}
+
+impl AttemptRecord {
+    /// An attempt of `delivery` that ended in this way, for dispatchers to fill in: no answer, no time.
+    pub fn new(delivery: &Delivery, class: AttemptClass, next: Next) -> Self {
+        Self {
+            share: delivery.share,
+            endpoint: delivery.endpoint,
+            attempt: delivery.attempt,
+            class,
+            next,
+            status: None,
+            address: None,
+            was_allow_listed: false,
+            took: Duration::ZERO,
+            was_slow: false,
+            is_gone: false,
+            answer: Bytes::new(),
+        }
+    }
+}
+
+impl Attempt {
+    /// A first attempt without an answer, for stores to fill in.
+    pub fn new(id: AttemptId, delivery: DeliveryId, class: AttemptClass) -> Self {
+        Self {
+            id,
+            delivery,
+            attempt: 1,
+            ended_at_millis: 0,
+            class,
+            status: None,
+            address: None,
+            was_allow_listed: false,
+            took: Duration::ZERO,
+            answer: Bytes::new(),
+        }
+    }
 }
 
 impl AttemptId {

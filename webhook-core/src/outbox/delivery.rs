@@ -30,7 +30,7 @@ pub struct Ready {
 
 /// How many deliveries of an endpoint a dispatcher wants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[expect(clippy::exhaustive_structs, reason = "an argument list with names")]
+#[non_exhaustive]
 pub struct Want {
     /// Of which endpoint.
     pub endpoint: EndpointId,
@@ -52,7 +52,7 @@ pub struct Share {
 
 /// A leased delivery.
 #[derive(Clone)]
-#[expect(clippy::exhaustive_structs, reason = "stores fill it from a row")]
+#[non_exhaustive]
 pub struct Delivery {
     /// The lease.
     pub share: Share,
@@ -98,6 +98,37 @@ impl Ready {
             tenant,
             limits,
             health,
+        }
+    }
+}
+
+impl Want {
+    /// At most `max` of `endpoint`, and with these no more than `room` under way.
+    pub const fn new(endpoint: EndpointId, max: u32, room: u32) -> Self {
+        Self {
+            endpoint,
+            max,
+            room,
+        }
+    }
+}
+
+impl Delivery {
+    /// A first attempt, for stores to fill in.
+    pub fn new(
+        share: Share,
+        endpoint: EndpointId,
+        event: EventId,
+        event_type: Arc<str>,
+        payload: Bytes,
+    ) -> Self {
+        Self {
+            share,
+            endpoint,
+            event,
+            event_type,
+            payload,
+            attempt: 1,
         }
     }
 }

@@ -13,7 +13,7 @@ use std::time::Duration;
 
 /// How an endpoint has fared. Times are in Unix milliseconds of the store's clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[expect(clippy::exhaustive_structs, reason = "stores fill it from a row")]
+#[non_exhaustive]
 pub struct Health {
     /// Failures since the last success.
     pub failures: u32,
@@ -61,6 +61,19 @@ pub enum Beat {
     Slow,
     /// 2xx.
     Well,
+}
+
+/// What is known of an endpoint.
+#[non_exhaustive]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Repute {
+    /// It failed and never answered well, its breaker was open and nothing came through since, or it
+    /// answers slowly.
+    Bad,
+    /// It has answered well.
+    Good,
+    /// It was never asked.
+    New,
 }
 
 /// What became of an endpoint.
@@ -141,16 +154,24 @@ impl Health {
     pub fn room(&self, in_flight: u32, now_millis: i64, policy: &HealthPolicy) -> u32 {
         if self.open_until.is_some_and(|until| now_millis < until) {
             0
-        } else if self.is_doubtful(policy) {
-            in_flight.min(1)
-        } else {
+        } else if self.repute(policy) == Repute::Good {
             in_flight
+        } else {
+            in_flight.min(1)
         }
     }
 
-    /// Whether it failed lately, answers slowly, or has not answered well yet.
-    pub fn is_doubtful(&self, policy: &HealthPolicy) -> bool {
-        !self.is_proven || self.open_until.is_some() || self.slow >= policy.slow_after
+    /// What is known of it. All but [`Repute::Good`] make one attempt at a time.
+    pub fn repute(&self, policy: &HealthPolicy) -> Repute {
+        if self.open_until.is_some() || self.slow >= policy.slow_after {
+            Repute::Bad
+        } else if self.is_proven {
+            Repute::Good
+        } else if self.failures == 0 {
+            Repute::New
+        } else {
+            Repute::Bad
+        }
     }
 }
 

@@ -20,13 +20,17 @@ pub enum Put {
 }
 
 /// What a fan-out did.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[expect(clippy::exhaustive_structs, reason = "two numbers")]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub struct Expanded {
-    /// Events that were fanned out.
+    /// Events that are fanned out, whole.
     pub events: u64,
-    /// Deliveries that came of them.
+    /// Deliveries that were made.
     pub deliveries: u64,
+    /// Whether there is more to do at once: events, or endpoints of an event.
+    pub is_partial: bool,
+    /// The endpoints that have a new delivery, each once. A hint: of very many, some.
+    pub endpoints: Vec<EndpointId>,
 }
 
 /// What came of a record of attempts.
@@ -55,7 +59,7 @@ pub enum DeliveryState {
 
 /// Which deliveries to look for.
 #[derive(Debug, Clone, Default)]
-#[expect(clippy::exhaustive_structs, reason = "an argument list with names")]
+#[non_exhaustive]
 pub struct Search {
     /// Of this tenant.
     pub tenant: Option<String>,
@@ -73,7 +77,7 @@ pub struct Search {
 
 /// A delivery as it stands.
 #[derive(Debug, Clone)]
-#[expect(clippy::exhaustive_structs, reason = "stores fill it from a row")]
+#[non_exhaustive]
 pub struct DeliveryRow {
     /// Which.
     pub id: DeliveryId,
@@ -126,7 +130,7 @@ pub enum Resend {
 
 /// How long things are kept.
 #[derive(Debug, Clone, Copy)]
-#[expect(clippy::exhaustive_structs, reason = "an argument list with names")]
+#[non_exhaustive]
 pub struct Retention {
     /// A delivery that waited this long since its event was enqueued is dead. Longer than the schedule.
     pub give_up_after: Duration,
@@ -141,7 +145,7 @@ pub struct Retention {
 
 /// What was given up and forgotten.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[expect(clippy::exhaustive_structs, reason = "three numbers")]
+#[non_exhaustive]
 pub struct Pruned {
     /// Deliveries that are dead now.
     pub given_up: u64,
@@ -149,6 +153,107 @@ pub struct Pruned {
     pub events: u64,
     /// Attempts that are gone.
     pub attempts: u64,
+    /// Deleted endpoints that are gone, the last of their deliveries before them.
+    pub endpoints: u64,
+}
+
+impl Expanded {
+    /// For stores.
+    pub fn new(events: u64, deliveries: u64) -> Self {
+        Self {
+            events,
+            deliveries,
+            ..Self::default()
+        }
+    }
+}
+
+impl Search {
+    /// The newest deliveries, at most `limit`.
+    pub fn newest(limit: u32) -> Self {
+        Self {
+            limit,
+            ..Self::default()
+        }
+    }
+
+    /// Of this tenant alone.
+    #[must_use]
+    pub fn tenant(mut self, tenant: impl Into<String>) -> Self {
+        self.tenant = Some(tenant.into());
+        self
+    }
+
+    /// To this endpoint alone.
+    #[must_use]
+    pub fn endpoint(mut self, endpoint: EndpointId) -> Self {
+        self.endpoint = Some(endpoint);
+        self
+    }
+
+    /// Of this event alone.
+    #[must_use]
+    pub fn event(mut self, event: EventId) -> Self {
+        self.event = Some(event);
+        self
+    }
+
+    /// In this state alone.
+    #[must_use]
+    pub fn state(mut self, state: DeliveryState) -> Self {
+        self.state = Some(state);
+        self
+    }
+
+    /// Before the last of the page before.
+    #[must_use]
+    pub fn before(mut self, delivery: DeliveryId) -> Self {
+        self.before = Some(delivery);
+        self
+    }
+}
+
+impl DeliveryRow {
+    /// A delivery that waits for its first attempt, for stores to fill in.
+    pub fn new(id: DeliveryId, endpoint: EndpointId, tenant: Arc<str>, event: EventId) -> Self {
+        Self {
+            id,
+            endpoint,
+            tenant,
+            event,
+            event_type: "".into(),
+            state: DeliveryState::Pending,
+            attempts: 0,
+            last_class: None,
+            last_status: None,
+            enqueued_at: 0,
+            at: 0,
+        }
+    }
+}
+
+/// Deliveries are given up after 5 days; events and attempts go after 14; a thousand rows at a time.
+impl Default for Retention {
+    fn default() -> Self {
+        Self {
+            give_up_after: Duration::from_hours(5 * 24),
+            keep_events: Duration::from_hours(14 * 24),
+            keep_attempts: Duration::from_hours(14 * 24),
+            batch: 1000,
+        }
+    }
+}
+
+impl Pruned {
+    /// For stores.
+    pub fn new(given_up: u64, events: u64, attempts: u64, endpoints: u64) -> Self {
+        Self {
+            given_up,
+            events,
+            attempts,
+            endpoints,
+        }
+    }
 }
 
 impl Recorded {
@@ -179,7 +284,7 @@ impl DeliveryState {
 
 impl Pruned {
     /// Whether there was nothing to do.
-    pub const fn is_nothing(&self) -> bool {
-        self.given_up == 0 && self.events == 0 && self.attempts == 0
+    pub fn is_nothing(&self) -> bool {
+        *self == Self::new(0, 0, 0, 0)
     }
 }

@@ -2,30 +2,27 @@
 
 use std::sync::Arc;
 
-use tokio::sync::Notify;
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 use webhook_core::outbox::Outbox;
 
+use super::places::Places;
 use super::{AFTER_ERROR, Parts, pause};
 use crate::telemetry;
 
 pub(super) async fn run<O: Outbox>(
     parts: Arc<Parts<O>>,
-    due: Arc<Notify>,
+    places: Arc<Places>,
     stop: CancellationToken,
 ) {
     let mut batch = BATCH;
     loop {
         let wait = match parts.outbox.expand(batch).await {
             Ok(expanded) => {
-                telemetry::expanded(expanded);
-                if expanded.deliveries > 0 {
-                    due.notify_one();
-                }
-                let is_full = expanded.events == u64::from(batch);
+                telemetry::expanded(&expanded);
+                places.hint(&expanded.endpoints);
                 batch = after_success(batch);
-                if is_full && !stop.is_cancelled() {
+                if expanded.is_partial && !stop.is_cancelled() {
                     continue;
                 }
                 parts.poll

@@ -30,6 +30,7 @@ pub(super) async fn rescue<O: Outbox>(parts: Arc<Parts<O>>, stop: CancellationTo
 /// Give up and forget.
 pub(super) async fn prune<O: Outbox>(parts: Arc<Parts<O>>, stop: CancellationToken) {
     while pause(&stop, sleep(PRUNE_EVERY)).await {
+        recall(&parts).await;
         loop {
             match parts.outbox.prune(parts.retention).await {
                 Ok(pruned) => {
@@ -48,6 +49,19 @@ pub(super) async fn prune<O: Outbox>(parts: Arc<Parts<O>>, stop: CancellationTok
                 return;
             }
         }
+    }
+}
+
+/// Let go on what waits by a clock that was set back.
+async fn recall<O: Outbox>(parts: &Parts<O>) {
+    let (pause, open) = (parts.schedule.longest_pause(), parts.health.longest_pause);
+    match parts.outbox.recall(pause, open, BATCH).await {
+        Ok(0) => {}
+        Ok(recalled) => tracing::warn!(
+            recalled,
+            "deliveries or breakers waited longer than any pause: was the store's clock set back?"
+        ),
+        Err(error) => tracing::warn!(%error, "pauses that are too long could not be looked for"),
     }
 }
 

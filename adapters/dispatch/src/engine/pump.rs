@@ -4,13 +4,12 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use tokio::sync::Notify;
 use tokio::sync::mpsc::UnboundedSender;
-use tokio::time::sleep;
+use tokio::time::{sleep, sleep_until};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use webhook_core::ledger::LedgerError;
-use webhook_core::outbox::{Endpoint, EndpointId, Outbox, Ready, Taken};
+use webhook_core::outbox::{Endpoint, EndpointId, Outbox, Ready, Repute, Taken};
 
 use super::places::Places;
 use super::recorder::Ended;
@@ -23,8 +22,6 @@ use crate::rate::Rates;
 pub(super) struct Pump<O> {
     pub(super) parts: Arc<Parts<O>>,
     pub(super) places: Arc<Places>,
-    /// Rung when deliveries were made.
-    pub(super) due: Arc<Notify>,
     pub(super) attempts: TaskTracker,
     pub(super) ended: UnboundedSender<Ended>,
 }
@@ -40,29 +37,35 @@ enum Look {
     Full,
 }
 
+/// What is kept from look to look.
+struct Looker {
+    rates: Rates,
+    cache: Arc<Cache>,
+    /// Where the tour of all endpoints goes on.
+    after: Option<EndpointId>,
+    /// When the next tour begins.
+    tour_at: Instant,
+}
+
 impl<O: Outbox> Pump<O> {
     pub(super) async fn run(self, stop: CancellationToken) {
-        let (mut after, mut rates) = (None, Rates::default());
-        let cache = Arc::new(Cache::default());
+        let mut looker = Looker {
+            rates: Rates::default(),
+            cache: Arc::default(),
+            after: None,
+            tour_at: Instant::now(),
+        };
         while !stop.is_cancelled() {
-            let from = Instant::now();
-            let look = self.look(&mut after, &mut rates, &cache).await;
-            let took = from.elapsed();
+            let look = self.look(&mut looker).await;
             let wait = async {
                 match look {
                     // At once, unless nothing at all is left to do before a place is free.
                     Ok(Look::Began) => sleep(BREATH).await,
                     Ok(Look::Full) => self.places.freed().await,
-                    Ok(Look::Idle) => {
-                        // Where a hundred thousand endpoints wait for their retries a look takes the
-                        // store half a second: it has as long to itself.
-                        sleep(took).await;
-                        tokio::select! {
-                            () = self.due.notified() => {}
-                            () = self.places.freed() => {}
-                            () = sleep(self.parts.poll) => {}
-                        }
-                    }
+                    Ok(Look::Idle) => tokio::select! {
+                        () = self.places.freed() => {}
+                        () = sleep_until(looker.tour_at.into()) => {}
+                    },
                     Err(error) => {
                         tracing::warn!(%error, "due deliveries could not be taken");
                         sleep(AFTER_ERROR).await;
@@ -75,79 +78,116 @@ impl<O: Outbox> Pump<O> {
         }
     }
 
-    /// Look through the endpoints, from where the last look ended, until something began or all were
-    /// seen.
-    async fn look(
-        &self,
-        after: &mut Option<EndpointId>,
-        rates: &mut Rates,
-        cache: &Arc<Cache>,
-    ) -> Result<Look, LedgerError> {
-        let parts = &*self.parts;
-        let mut has_wrapped = after.is_none();
-        loop {
-            if self.places.free_bytes().is_none() {
-                return Ok(Look::Full);
+    /// Look at the endpoints there was a hint of, and now and then at all.
+    ///
+    /// A tour of all costs the store a look at each that has anything waiting, though nothing of it may
+    /// begin: thousands that hang would slow everybody's deliveries down. So tours only find what nobody
+    /// hints at: retries that became due, what other processes fanned out, and who waits for a place.
+    async fn look(&self, looker: &mut Looker) -> Result<Look, LedgerError> {
+        if self.places.free_bytes().is_none() {
+            return Ok(looker.full());
+        }
+        let mut began = false;
+        match self.places.hints() {
+            Some(hints) if hints.is_empty() => {}
+            Some(hints) => {
+                let page = self.parts.outbox.ready_of(hints).await?;
+                began = match self.begin_some(&page, looker).await? {
+                    Look::Full => return Ok(looker.full()),
+                    look => look == Look::Began,
+                };
             }
-            let page = parts.outbox.ready(*after, PAGE).await?;
-            let is_last = page.len() < PAGE as usize;
-            *after = if is_last {
+            None => looker.tour_at = Instant::now(),
+        }
+        if looker.tour_at <= Instant::now() {
+            match self.tour(looker).await? {
+                Look::Full => return Ok(looker.full()),
+                look => began |= look == Look::Began,
+            }
+        }
+        Ok(if began { Look::Began } else { Look::Idle })
+    }
+
+    /// Go through the endpoints, from where the last tour was left, until something began or all were seen.
+    async fn tour(&self, looker: &mut Looker) -> Result<Look, LedgerError> {
+        let from = Instant::now();
+        loop {
+            let page = self.parts.outbox.ready(looker.after, PAGE).await?;
+            looker.after = if page.len() < PAGE as usize {
                 None
             } else {
                 page.last().map(|ready| ready.endpoint)
             };
-            let mut barren = HashSet::new();
-            loop {
-                let Some(free_bytes) = self.places.free_bytes() else {
-                    return Ok(Look::Full);
-                };
-                let now = Instant::now();
-                let wants = self.places.state().load.share(
-                    &page,
-                    self.places.number(),
-                    &parts.health,
-                    |ready| {
-                        if barren.contains(&ready.endpoint) {
-                            return 0;
-                        }
-                        rates.begins(ready.endpoint, ready.limits.per_second, now)
-                    },
-                );
-                if wants.is_empty() {
-                    break;
-                }
-                let asked: Vec<EndpointId> = wants.iter().map(|want| want.endpoint).collect();
-                let sent = Instant::now();
-                let taken = parts.outbox.take(wants, parts.lease, free_bytes).await?;
-                {
-                    let mut state = self.places.state();
-                    for id in &asked {
-                        state.load.had_its_turn(*id);
-                    }
-                }
-                if !taken.deliveries.is_empty() {
-                    for delivery in &taken.deliveries {
-                        rates.spend(delivery.endpoint);
-                    }
-                    self.begin(taken, sent, &page, cache);
-                    return Ok(Look::Began);
-                }
-                // What is due there waits behind a head, or others have all of its room. The places that it
-                // did not use are for those that got none.
-                barren.extend(asked);
+            let look = self.begin_some(&page, looker).await?;
+            if look == Look::Full {
+                return Ok(look);
             }
-            if is_last && has_wrapped {
+            if looker.after.is_none() {
+                // Where a hundred thousand endpoints wait for their retries a tour takes the store half a
+                // second: it has as long to itself.
+                let rest = self.parts.poll.max(from.elapsed());
+                let now = Instant::now();
+                looker.tour_at = now.checked_add(rest).unwrap_or(now);
+                return Ok(look);
+            }
+            if look == Look::Began {
+                return Ok(look);
+            }
+        }
+    }
+
+    /// Give free places to what is due at these endpoints.
+    async fn begin_some(&self, page: &[Ready], looker: &mut Looker) -> Result<Look, LedgerError> {
+        let parts = &*self.parts;
+        let mut barren = HashSet::new();
+        loop {
+            let Some(free_bytes) = self.places.free_bytes() else {
+                return Ok(Look::Full);
+            };
+            let now = Instant::now();
+            let rates = &mut looker.rates;
+            let wants = self.places.state().load.share(
+                page,
+                self.places.number(),
+                &parts.health,
+                now,
+                |ready| {
+                    if barren.contains(&ready.endpoint) {
+                        return 0;
+                    }
+                    rates.begins(ready.endpoint, ready.limits.per_second, now)
+                },
+            );
+            if wants.is_empty() {
                 return Ok(Look::Idle);
             }
-            has_wrapped |= is_last;
+            let asked: Vec<EndpointId> = wants.iter().map(|want| want.endpoint).collect();
+            let sent = Instant::now();
+            let taken = parts.outbox.take(wants, parts.lease, free_bytes).await?;
+            {
+                let mut state = self.places.state();
+                for id in &asked {
+                    state.load.had_its_turn(*id);
+                }
+            }
+            if !taken.deliveries.is_empty() {
+                for delivery in &taken.deliveries {
+                    looker.rates.spend(delivery.endpoint);
+                }
+                self.begin(taken, sent, page, &looker.cache);
+                return Ok(Look::Began);
+            }
+            // What is due there waits behind a head, or others have all of its room. The places that it
+            // did not use are for those that got none.
+            barren.extend(asked);
         }
     }
 
     /// Begin what was leased by a statement sent at `sent`.
     fn begin(&self, taken: Taken, sent: Instant, page: &[Ready], cache: &Arc<Cache>) {
-        let doubtful: HashMap<EndpointId, bool> = page
+        let reputes: HashMap<EndpointId, Repute> = page
             .iter()
-            .map(|ready| (ready.endpoint, ready.health.is_doubtful(&self.parts.health)))
+            .map(|ready| (ready.endpoint, ready.health.repute(&self.parts.health)))
             .collect();
         let endpoints: HashMap<EndpointId, Arc<Endpoint>> = taken
             .endpoints
@@ -161,7 +201,7 @@ impl<O: Outbox> Pump<O> {
             let place = Place {
                 endpoint: endpoint.id,
                 tenant: endpoint.tenant.clone(),
-                is_doubtful: doubtful.get(&endpoint.id).copied().unwrap_or_default(),
+                repute: reputes.get(&endpoint.id).copied().unwrap_or(Repute::Bad),
             };
             let place = self.places.take(place, delivery.payload.len());
             let (parts, cache) = (self.parts.clone(), cache.clone());
@@ -190,6 +230,14 @@ impl<O: Outbox> Pump<O> {
                 let _ = ended.send(Ended { record, at, place });
             });
         }
+    }
+}
+
+impl Looker {
+    /// Who goes without a place is found by a tour, as soon as one is free.
+    fn full(&mut self) -> Look {
+        self.tour_at = Instant::now();
+        Look::Full
     }
 }
 

@@ -153,6 +153,40 @@ async fn secrets_are_sealed_anew_under_a_new_key() {
 }
 
 #[tokio::test]
+async fn a_test_event_goes_to_one_endpoint_whatever_its_filter() {
+    let sink = Sink::start(|_, _| Reply::status(200)).await;
+    let sender = Sender::start().await;
+    let other = Filter::new(["other"]).unwrap();
+    let new = NewEndpoint::new("acme", sink.url("/tested"), other);
+    let (id, _) = sender.register(new).await;
+    sender.endpoint(sink.url("/beside")).await;
+    let endpoints = sender.dispatcher.endpoints();
+    let event = endpoints.test(id).await.unwrap();
+    let [delivered] = sender
+        .wait(DeliveryState::Delivered, 1)
+        .await
+        .try_into()
+        .unwrap();
+    assert_eq!((&delivered.event, delivered.endpoint), (&event, id));
+    assert_eq!(&*delivered.event_type, "webhook.test");
+    let [request] = sink.got().try_into().unwrap();
+    assert_eq!(
+        (
+            request.path.as_str(),
+            request.headers["webhook-id"].as_str()
+        ),
+        ("/tested", event.as_str())
+    );
+    assert!(request.body.starts_with(br#"{"type":"webhook.test","#));
+    endpoints.pause(id).await.unwrap();
+    let refused = endpoints.test(id).await.unwrap_err();
+    assert!(matches!(refused, EndpointError::NotEnabled), "{refused:?}");
+    endpoints.delete(id).await.unwrap();
+    let refused = endpoints.test(id).await.unwrap_err();
+    assert!(matches!(refused, EndpointError::Unknown), "{refused:?}");
+}
+
+#[tokio::test]
 async fn a_dispatcher_that_cannot_work_is_not_built() {
     let sender = Sender::start().await;
     let builder = || Dispatcher::builder(sender.outbox.clone(), vault(), client());

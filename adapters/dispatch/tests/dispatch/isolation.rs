@@ -5,9 +5,10 @@ use std::time::Duration;
 use webhook_core::outbox::{
     DeliveryState, Event, Filter, HealthPolicy, Limits, Outbox as _, Search,
 };
+use webhook_dispatch::guard::GuardedClient;
 use webhook_dispatch::{NewEndpoint, Schedule};
 
-use crate::sender::Sender;
+use crate::sender::{Sender, loopback};
 use crate::sink::{Reply, Sink};
 
 #[tokio::test]
@@ -32,6 +33,45 @@ async fn endpoints_that_hang_hold_up_no_other() {
     healthy.wait(20).await;
     // While those that hang had a few attempts of the hundreds that wait.
     assert!(hanging.got().len() < 240, "{}", hanging.got().len());
+}
+
+/// Endpoints that are known to fail hang in all the places they can have; one that nobody knows yet has
+/// places of its own kind.
+#[tokio::test]
+async fn what_hangs_keeps_no_newcomer_waiting() {
+    let hanging = Sink::start(|request, _| Reply {
+        status: 500,
+        after: Duration::from_mins(u64::from(request.body == b"{\"hang\":1}")),
+        ..Reply::default()
+    })
+    .await;
+    let patient = GuardedClient::builder()
+        .policy(loopback())
+        .deadline(Duration::from_secs(30))
+        .build()
+        .unwrap();
+    let sender = Sender::start_over(patient, |builder| {
+        let mut calm = HealthPolicy::default();
+        calm.open_after = 1000;
+        let late = Schedule::new([Duration::from_mins(10)]).unwrap();
+        builder.places(8).health(calm).schedule(late)
+    })
+    .await;
+    let bad = Filter::new(["bad"]).unwrap();
+    for _ in 0..12 {
+        let new = NewEndpoint::new("acme", hanging.url("/"), bad.clone());
+        sender.register(new).await;
+    }
+    sender.send("bad", "{}").await;
+    hanging.wait(12).await;
+    sender.send("bad", "{\"hang\":1}").await;
+    // A quarter of the places, and no more.
+    hanging.wait(14).await;
+    let newcomer = Sink::start(|_, _| Reply::status(200)).await;
+    sender.endpoint(newcomer.url("/")).await;
+    sender.send("good", "{}").await;
+    newcomer.wait(1).await;
+    assert_eq!(hanging.got().len(), 14);
 }
 
 #[tokio::test]
@@ -135,9 +175,8 @@ async fn two_dispatchers_on_one_outbox_send_everything_once() {
     twin.shutdown().await;
     sender.dispatcher.shutdown().await;
     assert_eq!(sink.got().len(), 60);
-    let all = Search {
-        limit: 100,
-        ..Search::default()
-    };
-    assert_eq!(sender.outbox.find(all).await.unwrap().len(), 60);
+    assert_eq!(
+        sender.outbox.find(Search::newest(100)).await.unwrap().len(),
+        60
+    );
 }

@@ -123,6 +123,10 @@ impl Outbox for Away {
         self.look()?.ready(after, limit).await
     }
 
+    async fn ready_of(&self, endpoints: Vec<EndpointId>) -> Result<Vec<Ready>, LedgerError> {
+        self.look()?.ready_of(endpoints).await
+    }
+
     async fn take(
         &self,
         wants: Vec<Want>,
@@ -166,6 +170,20 @@ impl Outbox for Away {
 
     async fn resend_as_new(&self, delivery: DeliveryId) -> Result<Option<EventId>, LedgerError> {
         self.look()?.resend_as_new(delivery).await
+    }
+
+    async fn send_to(&self, endpoint: EndpointId, event: Event) -> Result<bool, LedgerError> {
+        self.look()?.send_to(endpoint, event).await
+    }
+
+    async fn recall(
+        &self,
+        longest_pause: Duration,
+        longest_open: Duration,
+        batch: u32,
+    ) -> Result<u64, LedgerError> {
+        let inner = self.look()?;
+        inner.recall(longest_pause, longest_open, batch).await
     }
 
     async fn close(&self) {

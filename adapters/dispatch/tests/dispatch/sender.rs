@@ -82,11 +82,7 @@ impl Sender {
 
     /// Wait until as many deliveries are in this state.
     pub(crate) async fn wait(&self, state: DeliveryState, count: usize) -> Vec<DeliveryRow> {
-        let search = Search {
-            state: Some(state),
-            limit: 1000,
-            ..Search::default()
-        };
+        let search = Search::newest(1000).state(state);
         let mut found = Vec::new();
         for _ in 0..1000 {
             found = self.outbox.find(search.clone()).await.unwrap();

@@ -132,8 +132,11 @@ const LEDGER: Series = Series {
 };
 
 const OUTBOX: Series = Series {
-    steps: &[include_str!("../../migrations/postgres/outbox/0001.sql")],
-    version: 1,
+    steps: &[
+        include_str!("../../migrations/postgres/outbox/0001.sql"),
+        include_str!("../../migrations/postgres/outbox/0002.sql"),
+    ],
+    version: 2,
     min_reader: 1,
     exists: exists!("outbox_version"),
     found: "select pg_catalog.max(version), pg_catalog.max(min_reader) from webhook.outbox_version",

@@ -153,6 +153,16 @@ impl Outbox for PostgresOutbox {
         self.ledger.run(work).await
     }
 
+    async fn ready_of(&self, endpoints: Vec<EndpointId>) -> Result<Vec<Ready>, LedgerError> {
+        let ledger = self.ledger.clone();
+        let work = async move {
+            let mut conn = ledger.lend().await?;
+            let outcome = take::ready_of(&mut conn, &endpoints).await;
+            conn.settle(outcome)
+        };
+        self.ledger.run(work).await
+    }
+
     async fn take(
         &self,
         wants: Vec<Want>,
@@ -256,6 +266,31 @@ impl Outbox for PostgresOutbox {
         let work = async move {
             let mut conn = ledger.lend().await?;
             let outcome = operator::resend_as_new(&mut conn, delivery).await;
+            conn.settle(outcome)
+        };
+        self.ledger.run(work).await
+    }
+
+    async fn send_to(&self, endpoint: EndpointId, event: Event) -> Result<bool, LedgerError> {
+        let ledger = self.ledger.clone();
+        let work = async move {
+            let mut conn = ledger.lend().await?;
+            let outcome = enqueue::send_to(&mut conn, endpoint, &event).await;
+            conn.settle(outcome)
+        };
+        self.ledger.run(work).await
+    }
+
+    async fn recall(
+        &self,
+        longest_pause: Duration,
+        longest_open: Duration,
+        batch: u32,
+    ) -> Result<u64, LedgerError> {
+        let ledger = self.ledger.clone();
+        let work = async move {
+            let mut conn = ledger.lend().await?;
+            let outcome = take::recall(&mut conn, longest_pause, longest_open, batch).await;
             conn.settle(outcome)
         };
         self.ledger.run(work).await

@@ -107,8 +107,11 @@ const LEDGER: Series = Series {
 };
 
 const OUTBOX: Series = Series {
-    steps: &[include_str!("../../migrations/sqlite/outbox/0001.sql")],
-    version: 1,
+    steps: &[
+        include_str!("../../migrations/sqlite/outbox/0001.sql"),
+        include_str!("../../migrations/sqlite/outbox/0002.sql"),
+    ],
+    version: 2,
     min_reader: 1,
     exists: "select exists (select 1 from sqlite_schema where name = 'webhook_outbox_version')",
     found: "select max(version), max(min_reader) from webhook_outbox_version",

@@ -136,6 +136,16 @@ impl Outbox for SqliteOutbox {
         self.ledger.run(work).await
     }
 
+    async fn ready_of(&self, endpoints: Vec<EndpointId>) -> Result<Vec<Ready>, LedgerError> {
+        let ledger = self.ledger.clone();
+        let work = async move {
+            let mut conn = ledger.read().await?;
+            let outcome = take::ready_of(&mut conn, &endpoints).await;
+            conn.settle(outcome)
+        };
+        self.ledger.run(work).await
+    }
+
     async fn take(
         &self,
         wants: Vec<Want>,
@@ -244,6 +254,31 @@ impl Outbox for SqliteOutbox {
         let work = async move {
             let mut conn = ledger.write().await?;
             let outcome = operator::resend_as_new(&mut conn, delivery).await;
+            ledger.commit(conn, outcome).await
+        };
+        self.ledger.run(work).await
+    }
+
+    async fn send_to(&self, endpoint: EndpointId, event: Event) -> Result<bool, LedgerError> {
+        let ledger = self.ledger.clone();
+        let work = async move {
+            let mut conn = ledger.write().await?;
+            let outcome = enqueue::send_to(&mut conn, endpoint, &event).await;
+            ledger.commit(conn, outcome).await
+        };
+        self.ledger.run(work).await
+    }
+
+    async fn recall(
+        &self,
+        longest_pause: Duration,
+        longest_open: Duration,
+        batch: u32,
+    ) -> Result<u64, LedgerError> {
+        let ledger = self.ledger.clone();
+        let work = async move {
+            let mut conn = ledger.write().await?;
+            let outcome = take::recall(&mut conn, longest_pause, longest_open, batch).await;
             ledger.commit(conn, outcome).await
         };
         self.ledger.run(work).await

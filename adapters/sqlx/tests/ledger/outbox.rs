@@ -23,6 +23,9 @@ mod operators;
 pub(crate) trait WithOutbox: Sql {
     type Outbox: Outbox;
 
+    /// SQL for an endpoint's id.
+    const RANDOM_ID: &'static str;
+
     /// Open one more outbox, as one more process would.
     fn open_outbox(&self) -> impl Future<Output = Self::Outbox> + Send;
     /// Enqueue in a transaction of the application's that also has an effect.
@@ -38,6 +41,8 @@ pub(crate) trait WithOutbox: Sql {
 
 impl WithOutbox for Postgres {
     type Outbox = PostgresOutbox;
+
+    const RANDOM_ID: &'static str = "gen_random_uuid()";
 
     async fn open_outbox(&self) -> PostgresOutbox {
         let outbox = PostgresOutbox::connect(&self.url).await.unwrap();
@@ -74,6 +79,8 @@ impl WithOutbox for Postgres {
 
 impl WithOutbox for Sqlite {
     type Outbox = SqliteOutbox;
+
+    const RANDOM_ID: &'static str = "randomblob(16)";
 
     async fn open_outbox(&self) -> SqliteOutbox {
         let outbox = SqliteOutbox::open(&self.path()).await.unwrap();
@@ -149,34 +156,22 @@ async fn take<O: Outbox>(outbox: &O, endpoint: EndpointId, max: u32) -> Vec<Deli
 }
 
 async fn take_all<O: Outbox>(outbox: &O, endpoint: EndpointId, max: u32, room: u32) -> Taken {
-    let want = Want {
-        endpoint,
-        max,
-        room,
-    };
+    let want = Want::new(endpoint, max, room);
     outbox.take(vec![want], LEASE, u64::MAX).await.unwrap()
 }
 
 /// How an attempt of `delivery` ended.
 fn ended(delivery: &Delivery, class: AttemptClass, next: Next) -> AttemptRecord {
-    AttemptRecord {
-        share: delivery.share,
-        endpoint: delivery.endpoint,
-        attempt: delivery.attempt,
-        class,
-        next,
-        status: Some(if class == AttemptClass::Delivered {
-            204
-        } else {
-            500
-        }),
-        address: Some("203.0.113.7".parse().unwrap()),
-        was_allow_listed: false,
-        took: Duration::from_millis(12),
-        was_slow: false,
-        is_gone: false,
-        answer: Bytes::from_static(b"so it was"),
-    }
+    let mut record = AttemptRecord::new(delivery, class, next);
+    record.status = Some(if class == AttemptClass::Delivered {
+        204
+    } else {
+        500
+    });
+    record.address = Some("203.0.113.7".parse().unwrap());
+    record.took = Duration::from_millis(12);
+    record.answer = Bytes::from_static(b"so it was");
+    record
 }
 
 /// Record it, and say whether the lease was held.

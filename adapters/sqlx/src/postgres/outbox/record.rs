@@ -9,7 +9,7 @@ use webhook_core::outbox::{
 };
 
 use super::enqueue;
-use crate::outbox::{HealthRow, beat, endpoint_id, endpoint_uuid, next, notice};
+use crate::outbox::{Entry, HealthRow, beat, endpoint_id, endpoint_uuid, next, notice};
 use crate::stored::from_row;
 
 #[derive(Debug)]
@@ -28,16 +28,19 @@ pub(super) async fn record(
     policy: &HealthPolicy,
 ) -> Result<Recorded, sqlx::Error> {
     let mut tx = conn.begin().await?;
-    let held = end(&mut tx, attempts).await?;
+    let entries = end(&mut tx, attempts).await?;
     let mut beats: BTreeMap<EndpointId, Vec<Beat>> = BTreeMap::new();
-    for (attempt, _) in attempts.iter().zip(&held).filter(|(_, held)| **held) {
-        beats
-            .entry(attempt.endpoint)
-            .or_default()
-            .push(beat(attempt));
+    for (attempt, entry) in attempts.iter().zip(&entries) {
+        if *entry == Entry::Now {
+            beats
+                .entry(attempt.endpoint)
+                .or_default()
+                .push(beat(attempt));
+        }
     }
     let changes = fare(&mut tx, &beats, policy).await?;
     tx.commit().await?;
+    let held = entries.iter().map(|entry| *entry != Entry::Lost).collect();
     Ok(Recorded::new(held, changes))
 }
 
@@ -57,14 +60,14 @@ pub(super) async fn rescue(
 async fn end(
     conn: &mut PgConnection,
     attempts: &[AttemptRecord],
-) -> Result<Vec<bool>, sqlx::Error> {
+) -> Result<Vec<Entry>, sqlx::Error> {
     fn column<'a, T>(
         attempts: &'a [AttemptRecord],
         value: impl Fn(&'a AttemptRecord) -> T,
     ) -> Vec<T> {
         attempts.iter().map(value).collect()
     }
-    let positions: Vec<i64> = sqlx::query_scalar(END)
+    let found: Vec<(i64, bool)> = sqlx::query_as(END)
         .bind(column(attempts, |attempt| attempt.share.delivery.get()))
         .bind(column(attempts, |attempt| attempt.share.token.get()))
         .bind(column(attempts, |attempt| i64::from(attempt.attempt)))
@@ -82,16 +85,16 @@ async fn end(
         .bind(column(attempts, |attempt| attempt.answer.to_vec()))
         .fetch_all(conn)
         .await?;
-    let mut held = vec![false; attempts.len()];
-    for position in positions {
+    let mut entries = vec![Entry::Lost; attempts.len()];
+    for (position, is_new) in found {
         let place = usize::try_from(position)
             .ok()
             .and_then(|place| place.checked_sub(1));
-        if let Some(held) = place.and_then(|place| held.get_mut(place)) {
-            *held = true;
+        if let Some(entry) = place.and_then(|place| entries.get_mut(place)) {
+            *entry = if is_new { Entry::Now } else { Entry::Before };
         }
     }
-    Ok(held)
+    Ok(entries)
 }
 
 /// Change the health of endpoints where `beats` change it. Almost always they do not, and then
@@ -184,12 +187,19 @@ with ended as materialized (
     returning ended.position
 ), logged as (
     insert into webhook.outbox_attempt
-        (delivery, attempt, class, status, address, was_allow_listed, took_millis, answer)
-    select id, attempt, class, status, address, was_allow_listed, took, answer
+        (delivery, token, attempt, class, status, address, was_allow_listed, took_millis, answer)
+    select id, token, attempt, class, status, address, was_allow_listed, took, answer
     from ended join held using (position)
     order by position
 )
-select position from held";
+select position, true from held
+union all
+select position, false from ended
+where not exists (select from held where held.position = ended.position)
+  and exists (
+    select from webhook.outbox_attempt as attempt
+    where attempt.delivery = ended.id and attempt.token = ended.token
+    offset 0)";
 
 /// A lease that ends too late was given by a clock that has been set back since: it has run out.
 const RESCUE: &str = "

@@ -28,11 +28,13 @@ pub(super) async fn prune(
         .await?
         .rows_affected();
     let events = forget(conn, what, batch).await?;
-    Ok(Pruned {
-        given_up: given_up.saturating_add(stranded),
-        events,
-        attempts,
-    })
+    let endpoints = sqlx::query(DELETED)
+        .bind(batch)
+        .execute(conn)
+        .await?
+        .rows_affected();
+    let given_up = given_up.saturating_add(stranded);
+    Ok(Pruned::new(given_up, events, attempts, endpoints))
 }
 
 /// Two statements: what an operator sent again before the lock is seen by the second, and afterwards
@@ -126,3 +128,14 @@ with old as materialized (
     returning 1
 )
 select pg_catalog.count(*) from events";
+
+/// A deleted endpoint goes after the last of its deliveries.
+const DELETED: &str = "
+with deleted as materialized (
+    select id from webhook.outbox_endpoint
+    where state = 'deleted' and not exists (
+        select from webhook.outbox_delivery where endpoint = outbox_endpoint.id offset 0)
+    limit $1
+    for update skip locked
+)
+delete from webhook.outbox_endpoint as endpoint using deleted where endpoint.id = deleted.id";

@@ -21,6 +21,17 @@ struct ReadyRow {
 
 from_row!(ReadyRow { id, tenant, in_flight, per_second } health);
 
+impl ReadyRow {
+    fn read(self) -> Result<Ready, sqlx::Error> {
+        Ok(Ready::new(
+            endpoint_id(self.id),
+            self.tenant.into(),
+            limits(self.in_flight, self.per_second)?,
+            self.health.read(),
+        ))
+    }
+}
+
 pub(super) async fn ready(
     conn: &mut PgConnection,
     after: Option<EndpointId>,
@@ -31,16 +42,35 @@ pub(super) async fn ready(
         .bind(i64::from(limit))
         .fetch_all(conn)
         .await?;
-    rows.into_iter()
-        .map(|row| {
-            Ok(Ready::new(
-                endpoint_id(row.id),
-                row.tenant.into(),
-                limits(row.in_flight, row.per_second)?,
-                row.health.read(),
-            ))
-        })
-        .collect()
+    rows.into_iter().map(ReadyRow::read).collect()
+}
+
+pub(super) async fn ready_of(
+    conn: &mut PgConnection,
+    endpoints: &[EndpointId],
+) -> Result<Vec<Ready>, sqlx::Error> {
+    let mut ids: Vec<Uuid> = endpoints.iter().map(|id| endpoint_uuid(*id)).collect();
+    ids.sort_unstable();
+    ids.dedup();
+    let rows: Vec<ReadyRow> = sqlx::query_as(READY_OF).bind(ids).fetch_all(conn).await?;
+    rows.into_iter().map(ReadyRow::read).collect()
+}
+
+pub(super) async fn recall(
+    conn: &mut PgConnection,
+    longest_pause: Duration,
+    longest_open: Duration,
+    batch: u32,
+) -> Result<u64, sqlx::Error> {
+    let opened = sqlx::query(CLOSE_LATE).bind(millis(longest_open));
+    let opened = opened.execute(&mut *conn).await?.rows_affected();
+    let waiting = sqlx::query(RECALL)
+        .bind(Uuid::nil())
+        .bind(millis(longest_pause))
+        .bind(i64::from(batch))
+        .execute(conn)
+        .await?;
+    Ok(opened.saturating_add(waiting.rows_affected()))
 }
 
 pub(super) async fn take(
@@ -107,17 +137,25 @@ pub(super) async fn hand_back(
 }
 
 /// From one endpoint that has a delivery waiting to the next, each by one search of an index: a
-/// million that wait for one endpoint cost as much as one. `offset 0` keeps them in this order, which a
-/// join of another kind would lose.
-const READY: &str = "
-with recursive waiting (id) as (
+/// million that wait for one endpoint cost as much as one. Begins behind `$1`.
+macro_rules! waiting {
+    () => {
+        "with recursive waiting (id) as (
     (select endpoint from webhook.outbox_delivery
      where state = 'pending' and endpoint > $1 order by endpoint limit 1)
     union all
     select (select endpoint from webhook.outbox_delivery
             where state = 'pending' and endpoint > waiting.id order by endpoint limit 1)
     from waiting where waiting.id is not null
-)
+)"
+    };
+}
+
+/// Of the rows of `waiting` those that are ready, in their order. `offset 0` keeps them in it, which a join of
+/// another kind would lose.
+macro_rules! ready {
+    () => {
+        "
 select endpoint.*
 from waiting
 cross join lateral (
@@ -134,7 +172,40 @@ cross join lateral (
         offset 0)
     offset 0
 ) as endpoint
-limit $2";
+"
+    };
+}
+
+const READY: &str = concat!(waiting!(), ready!(), "limit $2");
+const READY_OF: &str = concat!(
+    "with waiting (id) as materialized (select unnest($1::uuid[]))",
+    ready!()
+);
+
+/// What is due later than any pause lasts.
+const RECALL: &str = concat!(
+    waiting!(),
+    ", late as materialized (
+    select late.id
+    from waiting
+    cross join lateral (
+        select id from webhook.outbox_delivery
+        where endpoint = waiting.id and state = 'pending'
+          and due_at > (select pg_catalog.clock_timestamp()) + $2::bigint * interval '1 millisecond'
+        order by due_at desc
+        limit $3
+        for update skip locked
+    ) as late
+    limit $3
+)
+update webhook.outbox_delivery as delivery set due_at = pg_catalog.clock_timestamp()
+from late where delivery.id = late.id"
+);
+
+const CLOSE_LATE: &str = "
+update webhook.outbox_endpoint set
+    open_until = (extract(epoch from pg_catalog.clock_timestamp()) * 1000)::bigint
+where open_until > (extract(epoch from pg_catalog.clock_timestamp()) * 1000)::bigint + $1";
 
 /// Whoever holds an endpoint's row alone counts what is under way there. Others are passed over, not
 /// waited for.

@@ -1,9 +1,10 @@
 //! One row in the application's own transaction.
 
 use sqlx::SqliteConnection;
-use webhook_core::outbox::{EnqueueError, Enqueued, Event, EventId};
+use webhook_core::outbox::{EndpointId, EnqueueError, Enqueued, Event, EventId};
 
 use crate::error::{StoreFault, contention, ledger_error};
+use crate::outbox::endpoint_uuid;
 use crate::stored::unreadable;
 
 pub(super) async fn enqueue(
@@ -53,6 +54,32 @@ pub(super) async fn insert(
     Ok(stored.rows_affected() == 1)
 }
 
+/// Whether there is such an endpoint, and it is enabled.
+pub(super) async fn send_to(
+    conn: &mut SqliteConnection,
+    endpoint: EndpointId,
+    event: &Event,
+) -> Result<bool, sqlx::Error> {
+    let stored = sqlx::query(EXPANDED)
+        .bind(endpoint_uuid(endpoint))
+        .bind(event.id().as_str())
+        .bind(event.tenant())
+        .bind(event.event_type())
+        .bind(&event.digest()[..])
+        .bind(&event.payload()[..])
+        .execute(&mut *conn)
+        .await?;
+    if stored.rows_affected() == 0 {
+        return Ok(false);
+    }
+    sqlx::query(DELIVERY)
+        .bind(endpoint_uuid(endpoint))
+        .bind(event.id().as_str())
+        .execute(conn)
+        .await?;
+    Ok(true)
+}
+
 const TRIES: u32 = 3;
 
 /// Only a used idempotency key is passed over: a used id is an error.
@@ -64,3 +91,19 @@ on conflict (tenant, idempotency_key) do nothing";
 
 const FIRST: &str = "
 select id, digest from webhook_outbox_event where tenant = ?1 and idempotency_key = ?2";
+
+/// Fanned out already, to one endpoint.
+const EXPANDED: &str = concat!(
+    "
+insert into webhook_outbox_event (id, tenant, event_type, digest, payload, expanded_at)
+select ?2, ?3, ?4, ?5, ?6, ",
+    now!(),
+    " from webhook_outbox_endpoint where id = ?1 and tenant = ?3 and state = 'enabled'"
+);
+
+const DELIVERY: &str = "
+insert into webhook_outbox_delivery (event, endpoint, size, order_key)
+select event.seq, endpoint.id, length(event.payload), case when endpoint.is_ordered then '' end
+from webhook_outbox_event as event
+cross join webhook_outbox_endpoint as endpoint
+where event.id = ?2 and endpoint.id = ?1";

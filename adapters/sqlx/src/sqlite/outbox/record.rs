@@ -9,7 +9,7 @@ use webhook_core::outbox::{
 };
 
 use super::enqueue;
-use crate::outbox::{HealthRow, beat, endpoint_uuid, next, notice};
+use crate::outbox::{Entry, HealthRow, beat, endpoint_uuid, next, notice};
 use crate::stored::from_row;
 
 #[derive(Debug)]
@@ -29,14 +29,14 @@ pub(super) async fn record(
     let mut held = Vec::with_capacity(attempts.len());
     let mut beats: BTreeMap<EndpointId, Vec<Beat>> = BTreeMap::new();
     for attempt in attempts {
-        let is_held = end(conn, attempt).await?;
-        if is_held {
+        let entry = end(conn, attempt).await?;
+        if entry == Entry::Now {
             beats
                 .entry(attempt.endpoint)
                 .or_default()
                 .push(beat(attempt));
         }
-        held.push(is_held);
+        held.push(entry != Entry::Lost);
     }
     let mut changes = Vec::new();
     for (endpoint, beats) in beats {
@@ -74,7 +74,7 @@ pub(super) async fn rescue(
     Ok(lost.len() as u64)
 }
 
-async fn end(conn: &mut SqliteConnection, attempt: &AttemptRecord) -> Result<bool, sqlx::Error> {
+async fn end(conn: &mut SqliteConnection, attempt: &AttemptRecord) -> Result<Entry, sqlx::Error> {
     let (state, pause) = next(attempt.next);
     let status = attempt.status.map(i64::from);
     let ended = sqlx::query(END)
@@ -87,10 +87,20 @@ async fn end(conn: &mut SqliteConnection, attempt: &AttemptRecord) -> Result<boo
         .execute(&mut *conn)
         .await?;
     if ended.rows_affected() == 0 {
-        return Ok(false);
+        let is_on_record: bool = sqlx::query_scalar(IS_ON_RECORD)
+            .bind(attempt.share.delivery.get())
+            .bind(attempt.share.token.get())
+            .fetch_one(conn)
+            .await?;
+        return Ok(if is_on_record {
+            Entry::Before
+        } else {
+            Entry::Lost
+        });
     }
     sqlx::query(LOG)
         .bind(attempt.share.delivery.get())
+        .bind(attempt.share.token.get())
         .bind(i64::from(attempt.attempt))
         .bind(attempt.class.as_str())
         .bind(status)
@@ -100,7 +110,7 @@ async fn end(conn: &mut SqliteConnection, attempt: &AttemptRecord) -> Result<boo
         .bind(&attempt.answer[..])
         .execute(conn)
         .await?;
-    Ok(true)
+    Ok(Entry::Now)
 }
 
 /// Change the health of an endpoint where `beats` change it. Almost always they do not.
@@ -174,8 +184,11 @@ where id = ?1 and token = ?2 and state = 'sending' and due_at > ",
 
 const LOG: &str = "
 insert into webhook_outbox_attempt
-    (delivery, attempt, class, status, address, was_allow_listed, took_millis, answer)
-values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
+    (delivery, token, attempt, class, status, address, was_allow_listed, took_millis, answer)
+values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
+
+const IS_ON_RECORD: &str = "
+select exists (select 1 from webhook_outbox_attempt where delivery = ?1 and token = ?2)";
 
 /// A lease that ends too late was given by a clock that has been set back since: it has run out.
 macro_rules! lost {

@@ -40,11 +40,13 @@ pub(super) async fn prune(
                 .await?;
         }
     }
-    Ok(Pruned {
-        given_up: given_up.saturating_add(stranded),
-        events: old.len() as u64,
-        attempts,
-    })
+    let endpoints = sqlx::query(DELETED)
+        .bind(batch)
+        .execute(conn)
+        .await?
+        .rows_affected();
+    let given_up = given_up.saturating_add(stranded);
+    Ok(Pruned::new(given_up, old.len() as u64, attempts, endpoints))
 }
 
 const GIVE_UP: &str = concat!(
@@ -98,3 +100,11 @@ delete from webhook_outbox_attempt
 where delivery in (select id from webhook_outbox_delivery where event = ?1)";
 const DELIVERIES_OF: &str = "delete from webhook_outbox_delivery where event = ?1";
 const EVENT: &str = "delete from webhook_outbox_event where seq = ?1";
+
+/// A deleted endpoint goes after the last of its deliveries.
+const DELETED: &str = "
+delete from webhook_outbox_endpoint where id in (
+    select id from webhook_outbox_endpoint as endpoint
+    where state = 'deleted' and not exists (
+        select 1 from webhook_outbox_delivery as delivery where delivery.endpoint = endpoint.id)
+    limit ?1)";

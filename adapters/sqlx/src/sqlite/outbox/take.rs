@@ -21,6 +21,17 @@ struct ReadyRow {
 
 from_row!(ReadyRow { id, tenant, in_flight, per_second } health);
 
+impl ReadyRow {
+    fn read(self) -> Result<Ready, sqlx::Error> {
+        Ok(Ready::new(
+            endpoint_id(self.id),
+            self.tenant.into(),
+            limits(self.in_flight, self.per_second)?,
+            self.health.read(),
+        ))
+    }
+}
+
 pub(super) async fn ready(
     conn: &mut SqliteConnection,
     after: Option<EndpointId>,
@@ -31,16 +42,42 @@ pub(super) async fn ready(
         .bind(i64::from(limit))
         .fetch_all(conn)
         .await?;
-    rows.into_iter()
-        .map(|row| {
-            Ok(Ready::new(
-                endpoint_id(row.id),
-                row.tenant.into(),
-                limits(row.in_flight, row.per_second)?,
-                row.health.read(),
-            ))
-        })
-        .collect()
+    rows.into_iter().map(ReadyRow::read).collect()
+}
+
+pub(super) async fn ready_of(
+    conn: &mut SqliteConnection,
+    endpoints: &[EndpointId],
+) -> Result<Vec<Ready>, sqlx::Error> {
+    let mut ids: Vec<Uuid> = endpoints.iter().map(|id| endpoint_uuid(*id)).collect();
+    ids.sort_unstable();
+    ids.dedup();
+    let mut all = Vec::new();
+    for id in ids {
+        let row: Option<ReadyRow> = sqlx::query_as(IS_READY)
+            .bind(id)
+            .fetch_optional(&mut *conn)
+            .await?;
+        all.extend(row.map(ReadyRow::read).transpose()?);
+    }
+    Ok(all)
+}
+
+pub(super) async fn recall(
+    conn: &mut SqliteConnection,
+    longest_pause: Duration,
+    longest_open: Duration,
+    batch: u32,
+) -> Result<u64, sqlx::Error> {
+    let opened = sqlx::query(CLOSE_LATE).bind(millis(longest_open));
+    let opened = opened.execute(&mut *conn).await?.rows_affected();
+    let waiting = sqlx::query(RECALL)
+        .bind(Uuid::nil())
+        .bind(millis(longest_pause))
+        .bind(i64::from(batch))
+        .execute(conn)
+        .await?;
+    Ok(opened.saturating_add(waiting.rows_affected()))
 }
 
 pub(super) async fn take(
@@ -105,30 +142,67 @@ pub(super) async fn hand_back(
 }
 
 /// From one endpoint that has a delivery waiting to the next, each by one search of an index: a
-/// million that wait for one endpoint cost as much as one. A `cross join` keeps them in this order.
-const READY: &str = concat!(
-    "
-with recursive waiting (id) as (
+/// million that wait for one endpoint cost as much as one. Begins behind `?1`.
+macro_rules! waiting {
+    () => {
+        "with recursive waiting (id) as (
     select * from (select endpoint from webhook_outbox_delivery
         where state = 'pending' and endpoint > ?1 order by endpoint limit 1)
     union all
     select (select endpoint from webhook_outbox_delivery
             where state = 'pending' and endpoint > waiting.id order by endpoint limit 1)
     from waiting where waiting.id is not null
-)
+)"
+    };
+}
+
+/// Of the rows of `waiting` those that are ready, in their order: a `cross join` keeps it.
+macro_rules! ready {
+    () => {
+        concat!(
+            "
 select endpoint.id, tenant, in_flight, per_second, failures, slow, is_proven, failing_since, open_until,
     is_noticed
 from waiting
 cross join webhook_outbox_endpoint as endpoint on endpoint.id = waiting.id
 where endpoint.state = 'enabled' and (open_until is null or open_until <= ",
-    now!(),
-    ")
+            now!(),
+            ")
   and exists (
     select 1 from webhook_outbox_delivery
     where endpoint = waiting.id and state = 'pending' and due_at <= ",
+            now!(),
+            ")
+"
+        )
+    };
+}
+
+const READY: &str = concat!(waiting!(), ready!(), "limit ?2");
+const IS_READY: &str = concat!("with waiting (id) as (select ?1)", ready!());
+
+/// What is due later than any pause lasts.
+const RECALL: &str = concat!(
+    waiting!(),
+    "
+update webhook_outbox_delivery set due_at = ",
     now!(),
-    ")
-limit ?2"
+    " where id in (
+    select delivery.id
+    from waiting
+    cross join webhook_outbox_delivery as delivery
+    where delivery.endpoint = waiting.id and delivery.state = 'pending' and delivery.due_at > ",
+    now!(),
+    " + ?2
+    limit ?3)"
+);
+
+const CLOSE_LATE: &str = concat!(
+    "update webhook_outbox_endpoint set open_until = ",
+    now!(),
+    " where open_until > ",
+    now!(),
+    " + ?1"
 );
 
 const ENABLED: &str = concat!(endpoint_columns!(), " where id = ?1 and state = 'enabled'");

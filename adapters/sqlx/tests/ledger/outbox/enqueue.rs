@@ -23,11 +23,7 @@ async fn what_is_committed_is_sent_and_what_is_rolled_back_is_not<S: WithOutbox>
     let kept = store.enqueue(&outbox, event("a"), true).await.unwrap();
     store.enqueue(&outbox, event("a"), false).await.unwrap();
     assert_eq!(outbox.expand(10).await.unwrap().events, 1);
-    let search = Search {
-        limit: 10,
-        ..Search::default()
-    };
-    let found = outbox.find(search).await.unwrap();
+    let found = outbox.find(Search::newest(10)).await.unwrap();
     let ids: Vec<_> = found.iter().map(|delivery| &delivery.event).collect();
     assert_eq!(ids, [kept.id()]);
     assert_eq!(store.effects().await, 1);

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use webhook_core::outbox::{EndpointState, Event, Filter, Outbox as _, Search};
+use webhook_core::outbox::{EndpointId, EndpointState, Event, Filter, Outbox as _, Search};
 
 use super::{WithOutbox, change, endpoint, event, put, send, take};
 
@@ -14,6 +14,8 @@ cases! {
     what_is_paused_waits_and_what_is_disabled_gets_nothing
     the_endpoints_are_those_of_the_moment
     a_batch_is_bounded_and_oldest_first
+    an_event_for_very_many_endpoints_is_fanned_out_in_ranges
+    an_event_for_one_endpoint_goes_there_whatever_its_filter
 }
 
 async fn an_event_reaches_the_endpoints_whose_filter_matches<S: WithOutbox>(store: Arc<S>) {
@@ -84,11 +86,7 @@ async fn an_event_is_fanned_out_once_by_any_number_of_replicas<S: WithOutbox>(st
     }
     deliveries += outbox.expand(100).await.unwrap().deliveries;
     assert_eq!(deliveries, 60);
-    let search = Search {
-        limit: 100,
-        ..Search::default()
-    };
-    assert_eq!(outbox.find(search).await.unwrap().len(), 60);
+    assert_eq!(outbox.find(Search::newest(100)).await.unwrap().len(), 60);
 }
 
 async fn an_event_nobody_wants_is_done_with<S: WithOutbox>(store: Arc<S>) {
@@ -147,4 +145,72 @@ async fn a_batch_is_bounded_and_oldest_first<S: WithOutbox>(store: Arc<S>) {
         let taken = take(&outbox, to, 10).await;
         assert_eq!((taken.len(), &*taken[0].event_type), (1, event_type));
     }
+}
+
+/// Each call is a transaction, and whoever comes next goes on where the last one ended.
+async fn an_event_for_very_many_endpoints_is_fanned_out_in_ranges<S: WithOutbox>(store: Arc<S>) {
+    let outbox = store.open_outbox().await;
+    put(&outbox, Filter::new(["a"]).unwrap(), |_| ()).await;
+    let more = format!(
+        "with recursive number (n) as (select 1 union all select n + 1 from number where n < 11999)
+         insert into webhook.outbox_endpoint (id, version, tenant, url, filter, scheme, headers,
+             state, in_flight, is_ordered, secrets)
+         select {}, version, tenant, url, filter, scheme, headers, state, in_flight, is_ordered,
+             secrets
+         from webhook.outbox_endpoint cross join number",
+        S::RANDOM_ID
+    );
+    store.execute(&more).await;
+    for event_type in ["a", "b"] {
+        let event = event(event_type);
+        store.enqueue(&outbox, event, true).await.unwrap();
+    }
+    let (mut deliveries, mut calls) = (0, 0);
+    loop {
+        let expanded = store.open_outbox().await.expand(10).await.unwrap();
+        assert!(expanded.deliveries <= 5000 && expanded.endpoints.len() <= 512);
+        deliveries += expanded.deliveries;
+        calls += 1;
+        if !expanded.is_partial {
+            // Both are done with at the end, and neither before.
+            assert_eq!(expanded.events, 1);
+            break;
+        }
+    }
+    assert_eq!((deliveries, calls), (12_000, 5));
+    let distinct = "select count(distinct endpoint) from webhook.outbox_delivery";
+    assert_eq!(store.number(distinct).await, 12_000);
+}
+
+async fn an_event_for_one_endpoint_goes_there_whatever_its_filter<S: WithOutbox>(store: Arc<S>) {
+    let outbox = store.open_outbox().await;
+    let to = put(&outbox, Filter::new(["other"]).unwrap(), |new| {
+        new.is_ordered = true;
+    })
+    .await;
+    let beside = endpoint(&outbox).await;
+    let test = || event("webhook.test");
+    assert!(outbox.send_to(to, test()).await.unwrap());
+    assert_eq!(outbox.expand(10).await.unwrap().events, 0);
+    let taken = take(&outbox, to, 10).await;
+    assert_eq!(
+        (taken.len(), &*taken[0].event_type, &*taken[0].payload),
+        (1, "webhook.test", &test().payload()[..])
+    );
+    assert_eq!(take(&outbox, beside, 10).await.len(), 0);
+    // Not to another tenant's, nor to one that is not enabled.
+    let theirs = Event::new("zeta", "webhook.test", "{}").unwrap();
+    assert!(!outbox.send_to(to, theirs).await.unwrap());
+    change(&outbox, to, |endpoint| {
+        endpoint.state = EndpointState::Paused
+    })
+    .await;
+    assert!(!outbox.send_to(to, test()).await.unwrap());
+    assert!(
+        !outbox
+            .send_to(EndpointId::generate(), test())
+            .await
+            .unwrap()
+    );
+    assert_eq!(outbox.find(Search::newest(10)).await.unwrap().len(), 1);
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use webhook_core::outbox::{
     AttemptClass, AttemptRecord, Change, Delivery, EndpointId, EndpointState, Filter, HealthPolicy,
-    Next, Outbox, Search,
+    Next, Outbox, Repute, Search,
 };
 
 use super::{RETRY, WithOutbox, change, ended, endpoint, put, send, take};
@@ -47,7 +47,8 @@ async fn failures_open_the_breaker_and_a_success_closes_it<S: WithOutbox>(store:
     assert_eq!(health.failures, 5);
     store.shift_outbox(5_001).await;
     let ready = outbox.ready(None, 10).await.unwrap();
-    assert!(ready[0].health.is_doubtful(&HealthPolicy::default()));
+    let repute = ready[0].health.repute(&HealthPolicy::default());
+    assert_eq!(repute, Repute::Bad);
     let probe = take(&outbox, to, 1).await.remove(0);
     let well = ended(&probe, AttemptClass::Delivered, Next::Delivered);
     assert_eq!(
@@ -169,10 +170,6 @@ async fn replicas_that_record_at_once_lose_no_failure<S: WithOutbox>(store: Arc<
         replica.await.unwrap();
     }
     assert_eq!(outbox.endpoint(to).await.unwrap().unwrap().1.failures, 24);
-    let search = Search {
-        endpoint: Some(to),
-        limit: 100,
-        ..Search::default()
-    };
+    let search = Search::newest(100).endpoint(to);
     assert_eq!(outbox.find(search).await.unwrap().len(), 24);
 }

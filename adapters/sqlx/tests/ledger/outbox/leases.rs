@@ -17,6 +17,8 @@ cases! {
     the_room_is_that_of_all_replicas
     payloads_are_bounded_but_one_always_goes
     a_stale_token_records_nothing
+    what_is_recorded_twice_was_held_and_counts_once
+    what_waits_by_a_clock_set_back_is_recalled
     an_expired_lease_records_nothing
     a_lost_lease_is_rescued_and_on_record
     a_lease_lost_too_often_is_dead
@@ -24,6 +26,7 @@ cases! {
     what_is_handed_back_was_not_attempted
     a_retry_is_due_when_it_said
     what_is_ready_is_due_and_enabled
+    those_asked_for_are_ready_as_all_are
     ready_endpoints_come_in_pages
     events_of_one_key_run_one_at_a_time
     an_ordered_endpoint_runs_other_keys_meanwhile
@@ -71,11 +74,7 @@ async fn replicas_take_different_deliveries<S: WithOutbox>(store: Arc<S>) {
         replicas.push(tokio::spawn(async move {
             let mut taken = Vec::new();
             for _ in 0..20 {
-                let wants = endpoints.map(|endpoint| Want {
-                    endpoint,
-                    max: 2,
-                    room: 100,
-                });
+                let wants = endpoints.map(|endpoint| Want::new(endpoint, 2, 100));
                 let batch = replica.take(wants.to_vec(), LEASE, u64::MAX).await.unwrap();
                 taken.extend(
                     batch
@@ -148,11 +147,7 @@ async fn payloads_are_bounded_but_one_always_goes<S: WithOutbox>(store: Arc<S>) 
         store.enqueue(&outbox, event, true).await.unwrap();
     }
     outbox.expand(10).await.unwrap();
-    let want = vec![Want {
-        endpoint: to,
-        max: 10,
-        room: 10,
-    }];
+    let want = vec![Want::new(to, 10, 10)];
     for (bytes, count) in [(2500, 2), (1, 1), (u64::MAX, 0)] {
         let taken = outbox.take(want.clone(), LEASE, bytes).await.unwrap();
         assert_eq!(taken.deliveries.len(), count, "{bytes}");
@@ -178,12 +173,56 @@ async fn a_stale_token_records_nothing<S: WithOutbox>(store: Arc<S>) {
         )
         .await
     );
-    // Nor afterwards, nor twice.
+    // Nor afterwards.
     assert!(!record(&outbox, ended(&first, AttemptClass::Answer, Next::Dead)).await);
-    assert!(!record(&outbox, ended(&second, AttemptClass::Answer, Next::Dead)).await);
     let log = outbox.attempts(first.share.delivery).await.unwrap();
     let classes: Vec<_> = log.iter().map(|attempt| attempt.class).collect();
     assert_eq!(classes, [AttemptClass::Unknown, AttemptClass::Delivered]);
+}
+
+/// As a dispatcher does that never heard what became of the first call.
+async fn what_is_recorded_twice_was_held_and_counts_once<S: WithOutbox>(store: Arc<S>) {
+    let outbox = store.open_outbox().await;
+    let to = endpoint(&outbox).await;
+    send(&*store, &outbox, &["a", "b"]).await;
+    let [failed, arrived] = take(&outbox, to, 2).await.try_into().unwrap();
+    for _ in 0..3 {
+        assert!(record(&outbox, ended(&failed, AttemptClass::Answer, RETRY)).await);
+    }
+    let (_, health) = outbox.endpoint(to).await.unwrap().unwrap();
+    assert_eq!(health.failures, 1);
+    for _ in 0..2 {
+        let ended = ended(&arrived, AttemptClass::Delivered, Next::Delivered);
+        assert!(record(&outbox, ended).await);
+    }
+    for delivery in [failed.share.delivery, arrived.share.delivery] {
+        assert_eq!(outbox.attempts(delivery).await.unwrap().len(), 1);
+    }
+}
+
+async fn what_waits_by_a_clock_set_back_is_recalled<S: WithOutbox>(store: Arc<S>) {
+    let outbox = store.open_outbox().await;
+    let (late, soon) = (endpoint(&outbox).await, endpoint(&outbox).await);
+    send(&*store, &outbox, &["a", "b"]).await;
+    for (to, pause) in [(late, 48), (soon, 23)] {
+        for delivery in take(&outbox, to, 2).await {
+            let next = Next::Retry(Duration::from_hours(pause));
+            record(&outbox, ended(&delivery, AttemptClass::Answer, next)).await;
+        }
+    }
+    let open = "update webhook.outbox_endpoint set open_until = 9000000000000";
+    store.execute(open).await;
+    let recall = async |batch| {
+        let [pause, open] = [24, 1].map(Duration::from_hours);
+        outbox.recall(pause, open, batch).await.unwrap()
+    };
+    assert_eq!(recall(1).await, 3);
+    assert_eq!(recall(10).await, 1);
+    assert_eq!(recall(10).await, 0);
+    let ready = outbox.ready(None, 10).await.unwrap();
+    let ready: Vec<_> = ready.iter().map(|ready| ready.endpoint).collect();
+    assert_eq!(ready, [late]);
+    assert_eq!(take(&outbox, late, 10).await.len(), 2);
 }
 
 async fn an_expired_lease_records_nothing<S: WithOutbox>(store: Arc<S>) {
@@ -236,11 +275,7 @@ async fn a_lease_lost_too_often_is_dead<S: WithOutbox>(store: Arc<S>) {
         assert_eq!(outbox.rescue(2, 10).await.unwrap(), 1);
     }
     assert_eq!(take(&outbox, to, 1).await.len(), 0);
-    let search = Search {
-        state: Some(DeliveryState::Dead),
-        limit: 10,
-        ..Search::default()
-    };
+    let search = Search::newest(10).state(DeliveryState::Dead);
     let dead = outbox.find(search).await.unwrap();
     assert_eq!(dead.len(), 1);
     assert_eq!(dead[0].last_class, Some(AttemptClass::Unknown));
@@ -280,6 +315,24 @@ async fn a_retry_is_due_when_it_said<S: WithOutbox>(store: Arc<S>) {
     store.shift_outbox(6_000).await;
     let again = take(&outbox, to, 1).await.remove(0);
     assert_eq!((again.event, again.attempt), (delivery.event, 2));
+}
+
+async fn those_asked_for_are_ready_as_all_are<S: WithOutbox>(store: Arc<S>) {
+    let outbox = store.open_outbox().await;
+    let all = [
+        endpoint(&outbox).await,
+        endpoint(&outbox).await,
+        endpoint(&outbox).await,
+    ];
+    let idle = put(&outbox, Filter::new(["other"]).unwrap(), |_| ()).await;
+    send(&*store, &outbox, &["a"]).await;
+    take(&outbox, all[1], 1).await;
+    let asked = vec![all[2], idle, all[1], all[0], all[2], EndpointId::generate()];
+    let ready = outbox.ready_of(asked).await.unwrap();
+    let ready: Vec<_> = ready.iter().map(|ready| ready.endpoint).collect();
+    let mut wanted = [all[0], all[2]];
+    wanted.sort_unstable();
+    assert_eq!(ready, wanted);
 }
 
 async fn what_is_ready_is_due_and_enabled<S: WithOutbox>(store: Arc<S>) {

@@ -21,6 +21,7 @@ cases! {
     what_is_sent_as_new_is_another_event_for_that_endpoint_alone
     what_waits_too_long_is_given_up
     what_waits_for_a_deleted_endpoint_is_dead
+    a_deleted_endpoint_goes_after_its_deliveries
     old_events_go_whole_and_not_before_they_are_settled
     what_is_sent_again_is_kept_until_it_is_settled_again
     old_attempts_go_by_themselves
@@ -131,31 +132,16 @@ async fn deliveries_are_found_by_what_is_known<S: WithOutbox>(store: Arc<S>) {
         ended(&delivery, AttemptClass::Delivered, Next::Delivered),
     )
     .await;
-    let all = || Search {
-        limit: 10,
-        ..Search::default()
-    };
+    let all = || Search::newest(10);
     let found = async |what: Search| outbox.find(what).await.unwrap();
     assert_eq!(found(all()).await.len(), 4);
-    let to = Search {
-        endpoint: Some(two),
-        ..all()
-    };
+    let to = all().endpoint(two);
     assert_eq!(found(to).await.len(), 2);
-    let of = Search {
-        event: Some(ids[1].clone()),
-        ..all()
-    };
+    let of = all().event(ids[1].clone());
     assert_eq!(found(of).await.len(), 2);
-    let theirs = Search {
-        tenant: Some("zeta".to_owned()),
-        ..all()
-    };
+    let theirs = all().tenant("zeta");
     assert_eq!(found(theirs).await.len(), 0);
-    let delivered = Search {
-        state: Some(DeliveryState::Delivered),
-        ..all()
-    };
+    let delivered = all().state(DeliveryState::Delivered);
     let delivered = found(delivered).await;
     assert_eq!(
         (delivered.len(), delivered[0].id),
@@ -166,12 +152,9 @@ async fn deliveries_are_found_by_what_is_known<S: WithOutbox>(store: Arc<S>) {
         (1, Some(204))
     );
     // Newest first, in pages.
-    let first = found(Search { limit: 3, ..all() }).await;
+    let first = found(Search::newest(3)).await;
     assert!(first.is_sorted_by(|a, b| a.id > b.id));
-    let rest = Search {
-        before: first.last().map(|last| last.id),
-        ..all()
-    };
+    let rest = all().before(first.last().unwrap().id);
     assert_eq!(found(rest).await.len(), 1);
 }
 
@@ -260,12 +243,12 @@ async fn what_is_sent_as_new_is_another_event_for_that_endpoint_alone<S: WithOut
 }
 
 fn retention() -> Retention {
-    Retention {
-        give_up_after: Duration::from_secs(100),
-        keep_events: Duration::from_secs(200),
-        keep_attempts: Duration::from_secs(50),
-        batch: 100,
-    }
+    let mut retention = Retention::default();
+    retention.give_up_after = Duration::from_secs(100);
+    retention.keep_events = Duration::from_secs(200);
+    retention.keep_attempts = Duration::from_secs(50);
+    retention.batch = 100;
+    retention
 }
 
 async fn what_waits_too_long_is_given_up<S: WithOutbox>(store: Arc<S>) {
@@ -304,6 +287,31 @@ async fn what_waits_for_a_deleted_endpoint_is_dead<S: WithOutbox>(store: Arc<S>)
     assert_eq!(outbox.resend(all).await.unwrap(), 0);
 }
 
+/// Nobody looks at it for ever after.
+async fn a_deleted_endpoint_goes_after_its_deliveries<S: WithOutbox>(store: Arc<S>) {
+    let outbox = store.open_outbox().await;
+    let (to, other) = (endpoint(&outbox).await, endpoint(&outbox).await);
+    send(&*store, &outbox, &["a"]).await;
+    for delivery in take(&outbox, other, 1).await {
+        record(
+            &outbox,
+            ended(&delivery, AttemptClass::Delivered, Next::Delivered),
+        )
+        .await;
+    }
+    change(&outbox, to, |endpoint| {
+        endpoint.state = EndpointState::Deleted;
+    })
+    .await;
+    let pruned = outbox.prune(retention()).await.unwrap();
+    assert_eq!((pruned.given_up, pruned.endpoints), (1, 0));
+    store.shift_outbox(201_000).await;
+    let pruned = outbox.prune(retention()).await.unwrap();
+    assert_eq!((pruned.events, pruned.endpoints), (1, 1));
+    assert!(outbox.endpoint(to).await.unwrap().is_none());
+    assert!(outbox.endpoint(other).await.unwrap().is_some());
+}
+
 async fn old_events_go_whole_and_not_before_they_are_settled<S: WithOutbox>(store: Arc<S>) {
     let outbox = store.open_outbox().await;
     let to = endpoint(&outbox).await;
@@ -311,10 +319,8 @@ async fn old_events_go_whole_and_not_before_they_are_settled<S: WithOutbox>(stor
     store.enqueue(&outbox, keyed(), true).await.unwrap();
     send(&*store, &outbox, &["b"]).await;
     let taken = take(&outbox, to, 2).await;
-    let keep = Retention {
-        give_up_after: Duration::from_secs(9999),
-        ..retention()
-    };
+    let mut keep = retention();
+    keep.give_up_after = Duration::from_secs(9999);
     record(
         &outbox,
         ended(&taken[0], AttemptClass::Delivered, Next::Delivered),
@@ -332,11 +338,7 @@ async fn old_events_go_whole_and_not_before_they_are_settled<S: WithOutbox>(stor
             .unwrap()
             .is_repeat()
     );
-    let search = Search {
-        limit: 10,
-        ..Search::default()
-    };
-    let left = outbox.find(search).await.unwrap();
+    let left = outbox.find(Search::newest(10)).await.unwrap();
     assert_eq!((left.len(), left[0].state), (1, DeliveryState::Pending));
 }
 
