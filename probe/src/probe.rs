@@ -3,10 +3,11 @@
 use std::time::Duration;
 
 use webhook_core::{KeyConfig, Keyring, KeyringError};
+use webhook_engine::SystemClock;
 use webhook_fixtures::{Sender, Setup, UnknownEvent, UnknownProvider, sender};
 use zeroize::Zeroizing;
 
-use crate::case::Case;
+use crate::case::{Case, Group};
 use crate::cases;
 use crate::client::Client;
 use crate::effects::Effects;
@@ -71,7 +72,7 @@ pub enum CannotProbe {
     #[error(transparent)]
     Provider(#[from] UnknownProvider),
     /// No case and no group has this name.
-    #[error("no group and no case `{0}`")]
+    #[error("no group and no case `{0}`: there are {list}", list = names())]
     Selection(String),
 }
 
@@ -173,9 +174,20 @@ impl Probe {
             restart: self.restart,
             bounds: self.bounds,
             keys,
+            clock: SystemClock::default(),
         };
         Ok((scenery, cases))
     }
+}
+
+/// Groups, each with its cases.
+fn names() -> String {
+    let groups = Group::ALL.map(|group| {
+        let cases = cases::all().filter(|case| case.group == group);
+        let names: Vec<&str> = cases.map(|case| case.name).collect();
+        format!("\n  {group}: {}", names.join(", "))
+    });
+    groups.concat()
 }
 
 fn selected(only: &[String]) -> Result<Vec<&'static Case>, CannotProbe> {
@@ -197,7 +209,11 @@ impl Keys {
         let alone = |secret: &Secret| Keyring::build(format, [secret.config()]);
         let ring = alone(active)?;
         ring.ensure_signs()?;
-        let stranger = || KeyConfig::new(STRANGER);
+        // Whose keys have names gives every one a name.
+        let stranger = || match &active.id {
+            Some(_) => KeyConfig::new(STRANGER).id("somebody-else"),
+            None => KeyConfig::new(STRANGER),
+        };
         let together = |configs: [KeyConfig; 2]| Keyring::build(format, configs).ok();
         let misnamed = active.config().id("no-such-key");
         Ok(Self {

@@ -85,7 +85,7 @@ impl Report {
         json::json(self)
     }
 
-    /// JUnit's XML, as build servers read it.
+    /// `JUnit`'s XML, as build servers read it.
     pub fn junit(&self) -> String {
         junit::junit(self)
     }

@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 use webhook_core::{Clock as _, TimestampForm};
-use webhook_engine::SystemClock;
 use webhook_fixtures::Mutation;
 
 use crate::case::{Case, Forged, Group, Play, Verdict};
@@ -30,7 +29,7 @@ impl Probe {
         mut seen: impl FnMut(&Finding),
     ) -> Result<Report, CannotProbe> {
         let (scenery, cases) = self.prepare()?;
-        let now = SystemClock::default().unix_secs();
+        let now = scenery.clock.unix_secs();
         let mut report = Report {
             url: scenery.client.target().url().to_owned(),
             provider: scenery.sender.name().to_owned(),
@@ -119,11 +118,11 @@ async fn control(scenery: &Scenery) -> Result<(), String> {
     let mut watched = stage.into_log().watched;
     settle(scenery, watched.iter_mut()).await;
     match watched.first() {
-        None => Ok(()),
         Some(Watched {
             fault: Some(fault), ..
         }) => Err(fault.clone()),
-        Some(Watched {
+        None
+        | Some(Watched {
             before: Some(0),
             after: Some(1),
             ..
@@ -263,9 +262,9 @@ async fn settle<'w>(scenery: &Scenery, watched: impl Iterator<Item = &'w mut Wat
     if watched.is_empty() {
         return;
     }
-    let until = Instant::now() + scenery.bounds.settle;
+    let began = Instant::now();
     for one in &mut watched {
-        while one.wanted > 0 && Instant::now() < until {
+        while one.wanted > 0 && began.elapsed() < scenery.bounds.settle {
             match one.count(&scenery.effects).await {
                 Ok(count) if count < one.wanted => {
                     tokio::time::sleep(Duration::from_millis(25)).await;

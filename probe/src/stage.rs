@@ -24,6 +24,7 @@ pub(crate) struct Scenery {
     pub(crate) restart: Option<String>,
     pub(crate) bounds: Bounds,
     pub(crate) keys: Keys,
+    pub(crate) clock: SystemClock,
 }
 
 /// Keyrings, ready to sign.
@@ -119,7 +120,7 @@ impl<'r> Stage<'r> {
 
     /// Now, in Unix seconds.
     pub(crate) fn now(&self) -> i64 {
-        SystemClock::default().unix_secs()
+        self.scenery.clock.unix_secs()
     }
 
     /// The provider's window, if it signs timestamps.

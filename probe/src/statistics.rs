@@ -22,7 +22,7 @@ pub(crate) fn compare(first: &[f64], second: &[f64]) -> Option<Comparison> {
     let (mut ranks_of_first, mut ties, mut below) = (0.0, 0.0, 0.0);
     for equal in all.chunk_by(|a, b| a.0.total_cmp(&b.0).is_eq()) {
         let size = count(equal.len());
-        let rank = below + (size + 1.0) / 2.0;
+        let rank = f64::midpoint(below + 1.0, below + size);
         ranks_of_first += rank * count(equal.iter().filter(|(_, is_first)| *is_first).count());
         ties += size.powi(3) - size;
         below += size;

@@ -17,6 +17,9 @@ pub struct Target {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum UnusableUrl {
+    /// It holds a password, which would be in every report.
+    #[error("a URL with a user's name or password cannot be probed")]
+    Credentials,
     /// Its name has no address.
     #[error("cannot find an address of `{0}`")]
     NoAddress(String),
@@ -37,6 +40,9 @@ impl Target {
         let (Some(host), "http" | "https") = (url.host_str(), url.scheme()) else {
             return Err(UnusableUrl::NotHttp);
         };
+        if !url.username().is_empty() || url.password().is_some() {
+            return Err(UnusableUrl::Credentials);
+        }
         let host = host.trim_matches(['[', ']']);
         let port = url.port_or_known_default().ok_or(UnusableUrl::NotHttp)?;
         let unknown = || UnusableUrl::NoAddress(host.to_owned());
@@ -129,7 +135,13 @@ mod tests {
                 "{url}"
             );
         }
-        for url in ["ftp://127.0.0.1/", "127.0.0.1", "http://", "data:,x"] {
+        for url in [
+            "http://u:p@127.0.0.1/",
+            "ftp://127.0.0.1/",
+            "127.0.0.1",
+            "http://",
+            "data:,x",
+        ] {
             assert!(Target::resolve(url).await.is_err(), "{url}");
         }
     }

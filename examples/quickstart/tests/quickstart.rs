@@ -8,6 +8,9 @@
     reason = "a test that cannot go on has failed"
 )]
 
+#[path = "quickstart/probe.rs"]
+mod probe;
+
 use std::io::{BufRead as _, BufReader};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};

@@ -26,7 +26,7 @@ pub(super) const CASES: &[Case] = &[
         "a timestamp from the future is fresh for as long as it likes: a window has two sides",
         |stage| {
             stage.window()?;
-            signed_at(stage, 31_536_000)
+            Some(signed_at(stage, 31_536_000))
         },
     ),
     Case::accepted(
@@ -34,14 +34,14 @@ pub(super) const CASES: &[Case] = &[
         "just-fresh",
         "a genuine delivery that is ten seconds from the end of the window",
         "deliveries are delayed, and clocks differ",
-        |stage| signed_at(stage, at_the_edge(stage.window()?.past(), -1)),
+        |stage| Some(signed_at(stage, at_the_edge(stage.window()?.past(), -1))),
     ),
     Case::accepted(
         GROUP,
         "just-ahead",
         "a genuine delivery from a clock that is ahead by all but ten seconds of the window",
         "clocks differ to both sides",
-        |stage| signed_at(stage, at_the_edge(stage.window()?.future(), 1)),
+        |stage| Some(signed_at(stage, at_the_edge(stage.window()?.future(), 1))),
     ),
     Case::mutation(
         GROUP,
@@ -93,10 +93,10 @@ fn at_the_edge(side: std::time::Duration, sign: i64) -> i64 {
     secs.saturating_sub(10).max(0).saturating_mul(sign)
 }
 
-fn signed_at(stage: &Stage<'_>, ahead: i64) -> Option<Forged> {
+fn signed_at(stage: &Stage<'_>, ahead: i64) -> Forged {
     let event = stage.event();
     let delivery = event.signed(&stage.keys().active, stage.now().saturating_add(ahead));
-    Some(Forged::new(event.event_id(), delivery))
+    Forged::new(event.event_id(), delivery)
 }
 
 /// A delivery signed a minute before the window, with the present written beside its timestamp.
@@ -107,37 +107,37 @@ fn two_stamps(stage: &Stage<'_>, fresh_first: bool) -> Option<Forged> {
     let then = stage.now().checked_sub(age)?;
     let event = stage.event();
     let mut delivery = event.signed(&stage.keys().active, then);
-    let stamp = stamp(&delivery, then)?;
-    let fresh = stamp.form.write(stage.now());
-    let (name, value) = delivery.headers.get(stamp.field)?.clone();
-    if stamp.bytes == (0..value.len()) {
+    let place = stamp(&delivery, then)?;
+    let fresh = place.form.write(stage.now());
+    let (name, value) = delivery.headers.get(place.field)?.clone();
+    if place.bytes == (0..value.len()) {
         let behind = usize::from(!fresh_first);
         delivery
             .headers
-            .insert(stamp.field.checked_add(behind)?, (name, fresh.into_bytes()));
+            .insert(place.field.checked_add(behind)?, (name, fresh.into_bytes()));
     } else {
         // One of several elements: `t=1,v1=…`.
         let text = String::from_utf8(value).ok()?;
         let start = text
-            .get(..stamp.bytes.start)?
+            .get(..place.bytes.start)?
             .rfind([',', ';'])
             .map_or(0, |at| at.saturating_add(1));
         let separator = text
-            .get(stamp.bytes.end..)?
+            .get(place.bytes.end..)?
             .chars()
             .next()
             .filter(|c| matches!(c, ',' | ';'))?;
-        let fresh = format!("{}{fresh}", text.get(start..stamp.bytes.start)?);
-        let stale = text.get(start..stamp.bytes.end)?;
-        let (first, second) = if fresh_first {
-            (fresh.as_str(), stale)
+        let fresh = format!("{}{fresh}", text.get(start..place.bytes.start)?);
+        let old = text.get(start..place.bytes.end)?;
+        let (one, other) = if fresh_first {
+            (fresh.as_str(), old)
         } else {
-            (stale, fresh.as_str())
+            (old, fresh.as_str())
         };
         let both = format!(
-            "{}{first}{separator}{second}{}",
+            "{}{one}{separator}{other}{}",
             text.get(..start)?,
-            text.get(stamp.bytes.end..)?
+            text.get(place.bytes.end..)?
         );
         delivery = delivery.with(&name, both);
     }

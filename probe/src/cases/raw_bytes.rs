@@ -71,7 +71,7 @@ pub(super) const CASES: &[Case] = &[
         |stage| {
             let event = json_event(stage)?;
             let body = [&event.payload()[..], b"\n"].concat();
-            signed(stage, event.body(body))
+            Some(signed(stage, &event.body(body)))
         },
     ),
     Case::accepted(
@@ -100,9 +100,9 @@ fn with_member(stage: &Stage<'_>, spelled: &str) -> Option<Forged> {
         "{},\"webhook_probe\":{spelled}}}",
         body.get(..end)?.trim_end()
     );
-    signed(stage, event.body(body))
+    Some(signed(stage, &event.body(body)))
 }
 
-fn signed(stage: &Stage<'_>, event: Event) -> Option<Forged> {
-    Some(Forged::new(event.event_id(), stage.signed(&event)))
+fn signed(stage: &Stage<'_>, event: &Event) -> Forged {
+    Forged::new(event.event_id(), stage.signed(event))
 }
