@@ -27,6 +27,7 @@ pub(crate) enum Task {
     Postgres {
         command: Vec<OsString>,
     },
+    ProviderPages,
     Sdk,
     Test {
         arguments: Vec<OsString>,
@@ -59,6 +60,9 @@ impl Task {
             Some("postgres") => Ok(Self::Postgres {
                 command: without_leading_dashes(rest),
             }),
+            Some("provider-pages") => {
+                without_arguments(Self::ProviderPages, "provider-pages", &rest)
+            }
             Some("sdk") => without_arguments(Self::Sdk, "sdk", &rest),
             // Here a leading `--` is cargo's: what follows is for the test binaries.
             Some("test") => Ok(Self::Test { arguments: rest }),
@@ -106,6 +110,7 @@ tasks:
                             FIELD_TEST.md; with names probe those alone (Python 3, Node and npm)
   new-provider NAME [DIR]   make a crate for one more provider, in DIR or providers/NAME; its
                             tests fail until its test data is filled in
+  provider-pages            write docs/providers.md anew, from the crates themselves
   sdk                       send requests signed by the official Python libraries, and
                             mutations of them, to the quickstart
   postgres [--] [CMD ARGS..]  run CMD with TEST_DATABASE_URL naming a throw-away

@@ -1,4 +1,4 @@
-//! Project tasks: `cargo xtask test`, `check`, `ci`, `bench`, `differential`, `field-test`, `new-provider`, `sdk`,
+//! Project tasks: `cargo xtask test`, `check`, `ci`, `bench`, `differential`, `field-test`, `new-provider`, `provider-pages`, `sdk`,
 //! `postgres` and `torture`.
 //!
 //! What needs a database gets a throw-away PostgreSQL cluster of its own, see
@@ -16,6 +16,7 @@ mod differential;
 mod failure;
 mod field_test;
 mod new_provider;
+mod pages;
 mod postgres;
 mod sdk;
 mod summary;
@@ -58,6 +59,7 @@ fn run() -> Result<(), Failure> {
         Task::KeepPostgres { binaries } => postgres::keep(binaries),
         Task::NewProvider(options) => new_provider::run(&options),
         Task::Postgres { command } => postgres::run(&command),
+        Task::ProviderPages => pages::run(),
         Task::Sdk => sdk::run(),
         Task::Test { arguments } => test::run(&arguments),
         Task::Torture(options) => torture::run(&options),

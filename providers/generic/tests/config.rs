@@ -1,4 +1,5 @@
 //! What a configuration may not say, and how it is told.
+#![expect(clippy::unwrap_used, reason = "tests assert by panicking")]
 
 use webhook_core::{Provider as _, Relabelable};
 use webhook_generic::{Config, ConfigError, Generic, Place, Timestamp};
@@ -23,143 +24,148 @@ fn fault(toml: &str) -> ConfigError {
     Generic::<webhook_core::Signed>::from_toml(toml).unwrap_err()
 }
 
+/// A change to the good configuration, and the fault it is.
+type Row = (&'static str, &'static str, &'static str, usize);
+
+const FAULTS: &[Row] = &[
+    ("name = \"acme\"", "name = \"Acme Inc\"", "name", 2),
+    ("X-Sig", "X Sig", "signature.header", 5),
+    ("{timestamp}.{body}", "{timestamp}.", "signature.content", 6),
+    ("{timestamp}.{body}", "{body}", "signature.content", 6),
+    (
+        "{timestamp}.{body}",
+        "{timestamp}{body}{body}",
+        "signature.content",
+        6,
+    ),
+    (
+        "{timestamp}.{body}",
+        "{timestamp}.{body",
+        "signature.content",
+        6,
+    ),
+    (
+        "{timestamp}.{body}",
+        "{timestamp}}.{body}",
+        "signature.content",
+        6,
+    ),
+    (
+        "{timestamp}.{body}",
+        "{timestamp}.{path}.{body}",
+        "signature.content",
+        6,
+    ),
+    (
+        "{timestamp}.{body}",
+        "{id}{timestamp}.{body}",
+        "signature.content",
+        6,
+    ),
+    (
+        "{timestamp}.{body}",
+        "{timestamp}.{body}.{id}",
+        "signature.content",
+        6,
+    ),
+    ("header = \"X-Time\"", "", "timestamp", 8),
+    (
+        "header = \"X-Time\"",
+        "header = \"X-Time\"\nbody = \"/at\"",
+        "timestamp",
+        8,
+    ),
+    (
+        "header = \"X-Time\"",
+        "body = \"/at\"",
+        "signature.content",
+        6,
+    ),
+    (
+        "header = \"X-Time\"",
+        "header = \"X-Time\"\nwindow_secs = 4000000000",
+        "timestamp.window_secs",
+        10,
+    ),
+    ("{ body = \"/id\" }", "{ body = \"id\" }", "event.id", 12),
+    ("{ body = \"/id\" }", "{ body = \"\" }", "event.id", 12),
+    ("{ body = \"/id\" }", "{ body = [] }", "event.id", 12),
+    ("{ body = \"/id\" }", "{}", "event.id", 12),
+    ("{ body = \"/id\" }", "{ fixed = \"1\" }", "event.id", 12),
+    (
+        "{ body = \"/id\" }",
+        "{ body = \"/id\", header = \"X-Id\" }",
+        "event.id",
+        12,
+    ),
+    (
+        "{ body = \"/id\" }",
+        "{ header = \"X-Id\" }",
+        "event.id.header",
+        12,
+    ),
+    (
+        "{ body = \"/id\" }",
+        "{ signed_header = \"X-Id\" }",
+        "signature.content",
+        6,
+    ),
+    (
+        "{ body = \"/type\" }",
+        "{ header = \"X-Type\" }",
+        "event.type.header",
+        13,
+    ),
+    (
+        "{ body = \"/type\" }",
+        "{ digest = true }",
+        "event.type",
+        13,
+    ),
+    (
+        "[timestamp]",
+        "[delivery]\nsuccess_status = 500\n[timestamp]",
+        "delivery.success_status",
+        9,
+    ),
+    (
+        "[timestamp]",
+        "[delivery]\nmax_body_bytes = 0\n[timestamp]",
+        "delivery.max_body_bytes",
+        9,
+    ),
+    (
+        "X-Sig\"",
+        "X-Sig\"\nseparator = \",\"",
+        "signature.separator",
+        6,
+    ),
+    (
+        "X-Sig\"",
+        "X-Sig\"\nform = \"versioned\"",
+        "signature.separator",
+        4,
+    ),
+    (
+        "X-Sig\"",
+        "X-Sig\"\nform = \"keyed\"\nseparator = \"=\"",
+        "signature.form",
+        6,
+    ),
+    ("name = \"acme\"", "name = 7", "name", 2),
+    ("X-Sig\"", "X-Sig\"\nalgorithm = \"none\"", "algorithm", 6),
+    ("X-Sig\"", "X-Sig\"\nsecert = \"\"", "secert", 6),
+];
+
 #[test]
 fn faults_name_key_and_line() {
-    for (from, to, key, line) in [
-        ("name = \"acme\"", "name = \"Acme Inc\"", "name", 2),
-        ("X-Sig", "X Sig", "signature.header", 5),
-        ("{timestamp}.{body}", "{timestamp}.", "signature.content", 6),
-        ("{timestamp}.{body}", "{body}", "signature.content", 6),
-        (
-            "{timestamp}.{body}",
-            "{timestamp}{body}{body}",
-            "signature.content",
-            6,
-        ),
-        (
-            "{timestamp}.{body}",
-            "{timestamp}.{body",
-            "signature.content",
-            6,
-        ),
-        (
-            "{timestamp}.{body}",
-            "{timestamp}}.{body}",
-            "signature.content",
-            6,
-        ),
-        (
-            "{timestamp}.{body}",
-            "{timestamp}.{path}.{body}",
-            "signature.content",
-            6,
-        ),
-        (
-            "{timestamp}.{body}",
-            "{id}{timestamp}.{body}",
-            "signature.content",
-            6,
-        ),
-        (
-            "{timestamp}.{body}",
-            "{timestamp}.{body}.{id}",
-            "signature.content",
-            6,
-        ),
-        ("header = \"X-Time\"", "", "timestamp", 8),
-        (
-            "header = \"X-Time\"",
-            "header = \"X-Time\"\nbody = \"/at\"",
-            "timestamp",
-            8,
-        ),
-        (
-            "header = \"X-Time\"",
-            "body = \"/at\"",
-            "signature.content",
-            6,
-        ),
-        (
-            "header = \"X-Time\"",
-            "header = \"X-Time\"\nwindow_secs = 4000000000",
-            "timestamp.window_secs",
-            10,
-        ),
-        ("{ body = \"/id\" }", "{ body = \"id\" }", "event.id", 12),
-        ("{ body = \"/id\" }", "{ body = \"\" }", "event.id", 12),
-        ("{ body = \"/id\" }", "{ body = [] }", "event.id", 12),
-        ("{ body = \"/id\" }", "{}", "event.id", 12),
-        ("{ body = \"/id\" }", "{ fixed = \"1\" }", "event.id", 12),
-        (
-            "{ body = \"/id\" }",
-            "{ body = \"/id\", header = \"X-Id\" }",
-            "event.id",
-            12,
-        ),
-        (
-            "{ body = \"/id\" }",
-            "{ header = \"X-Id\" }",
-            "event.id.header",
-            12,
-        ),
-        (
-            "{ body = \"/id\" }",
-            "{ signed_header = \"X-Id\" }",
-            "signature.content",
-            6,
-        ),
-        (
-            "{ body = \"/type\" }",
-            "{ header = \"X-Type\" }",
-            "event.type.header",
-            13,
-        ),
-        (
-            "{ body = \"/type\" }",
-            "{ digest = true }",
-            "event.type",
-            13,
-        ),
-        (
-            "[timestamp]",
-            "[delivery]\nsuccess_status = 500\n[timestamp]",
-            "delivery.success_status",
-            9,
-        ),
-        (
-            "[timestamp]",
-            "[delivery]\nmax_body_bytes = 0\n[timestamp]",
-            "delivery.max_body_bytes",
-            9,
-        ),
-        (
-            "X-Sig\"",
-            "X-Sig\"\nseparator = \",\"",
-            "signature.separator",
-            6,
-        ),
-        (
-            "X-Sig\"",
-            "X-Sig\"\nform = \"versioned\"",
-            "signature.separator",
-            4,
-        ),
-        (
-            "X-Sig\"",
-            "X-Sig\"\nform = \"keyed\"\nseparator = \"=\"",
-            "signature.form",
-            6,
-        ),
-        ("name = \"acme\"", "name = 7", "name", 2),
-        ("X-Sig\"", "X-Sig\"\nalgorithm = \"none\"", "algorithm", 6),
-        ("X-Sig\"", "X-Sig\"\nsecert = \"\"", "secert", 6),
-    ] {
+    for (from, to, key, line) in FAULTS {
         let toml = GOOD.replace(from, to);
         assert_ne!(toml, GOOD, "{from}");
         let fault = fault(&toml);
         assert_eq!(
             (fault.key.as_str(), fault.line),
-            (key, Some(line)),
+            (*key, Some(*line)),
             "{to}: {fault}"
         );
     }
