@@ -26,7 +26,7 @@ mod tests {
         let one = |text: &str| format!("{BEGIN}\n{text}\n{END}\n");
         let chain = format!("# a leaf\r\n{}{}", one("AA\r\nBB"), one("CC"));
         assert_eq!(first_certificate(chain.as_bytes()).unwrap(), "AABB");
-        let cut_off = [chain[..chain.len() - 40].as_bytes(), b"\xe2\x82"].concat();
+        let cut_off = [&chain.as_bytes()[..chain.len() - 40], b"\xe2\x82"].concat();
         assert_eq!(first_certificate(&cut_off).unwrap(), "AABB");
         for other in [
             "",
