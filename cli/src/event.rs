@@ -67,6 +67,8 @@ impl EventArgs {
         let sender = find(&self.provider, self.url.as_ref())?;
         let keys = self.secrets.read()?;
         let keys = keys.must_keyring(sender.provider().spec().secret())?;
+        keys.ensure_signs()
+            .map_err(|error| Fault::usage(error.to_string()))?;
         let headers = self.header.iter().map(|field| split_header(field));
         Ok(Prepared {
             event: self.event(&sender)?,

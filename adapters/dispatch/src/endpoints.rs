@@ -524,7 +524,8 @@ impl<O: Outbox> Endpoints<O> {
         let scheme = self.schemes.get(&endpoint.scheme);
         let scheme = scheme.ok_or(EndpointError::Scheme)?;
         let config = KeyConfig::new(secret.reveal()).id(&secret.key_id);
-        Keyring::build(scheme.provider().spec().secret(), [config])?;
+        // A public key verifies and signs nothing.
+        Keyring::build(scheme.provider().spec().secret(), [config])?.ensure_signs()?;
         let sealed = self
             .vault
             .seal(endpoint.id, &secret.key_id, secret.text.as_bytes());

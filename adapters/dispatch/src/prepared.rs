@@ -75,6 +75,7 @@ impl Prepared {
             return Err(Unprepared::NoSecret);
         }
         let keys = Keyring::build(scheme.provider().spec().secret(), configs)?;
+        keys.ensure_signs()?;
         let headers = endpoint
             .headers
             .iter()

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use webhook_core::KeyringError;
 use webhook_core::outbox::{DeliveryState, EndpointId, Filter, Outbox as _};
 use webhook_dispatch::guard::Policy;
 use webhook_dispatch::{Dispatcher, EndpointError, NewEndpoint, Schedule, Vault, VaultKey};
@@ -58,6 +59,13 @@ async fn what_could_not_be_sent_to_is_not_registered() {
     assert!(matches!(error, EndpointError::Scheme), "{error:?}");
     let error = refused(new(ok).secret("whsec_not base64")).await;
     assert!(matches!(error, EndpointError::Keys(_)), "{error:?}");
+    let public = "whpk_1SiA4o9hyqTCpIqC5V9HUakiiaeACeqfZTInDBbOir4=";
+    let error = refused(new(ok).secret(public)).await;
+    let why = KeyringError::NoSigner;
+    assert!(
+        matches!(error, EndpointError::Keys(ref other) if *other == why),
+        "{error:?}"
+    );
     let error = refused(NewEndpoint::new("", ok, Filter::all())).await;
     assert!(matches!(error, EndpointError::Invalid(_)), "{error:?}");
     let unknown = endpoints.enable(EndpointId::generate()).await.unwrap_err();
