@@ -139,11 +139,12 @@ pub(crate) fn print(output: &Output, provider: &str, explanation: &Explanation) 
             .map(|step| line(output, step))
             .collect::<String>();
         let reason = explanation.reason.as_str();
-        text.push_str(&if explanation.is_accepted() {
-            format!("\n{}", output.paint(Tone::Good, reason))
+        let verdict = if explanation.is_accepted() {
+            output.paint(Tone::Good, reason)
         } else {
-            format!("\n{}: {reason}", output.paint(Tone::Bad, "refused"))
-        });
+            format!("{}: {reason}", output.paint(Tone::Bad, "refused"))
+        };
+        let _ = write!(text, "\n{verdict}");
         if !explanation.advice.is_empty() {
             let _ = write!(text, "\n{}", explanation.advice);
         }

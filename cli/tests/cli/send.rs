@@ -9,22 +9,26 @@ use serde_json::Value;
 
 use crate::run::webhook;
 
-const SECRET: &str = "whsec_only-for-tests-0123456789";
+pub(crate) const SECRET: &str = "whsec_only-for-tests-0123456789";
 
 /// A `listen` and what it prints.
-struct Listening {
+pub(crate) struct Listening {
     child: Child,
     lines: mpsc::Receiver<Value>,
-    url: String,
+    pub(crate) url: String,
 }
 
-fn listen(more: &[&str]) -> Listening {
+pub(crate) fn listen(more: &[&str]) -> Listening {
+    listen_for("stripe", SECRET, more)
+}
+
+pub(crate) fn listen_for(provider: &str, secret: &str, more: &[&str]) -> Listening {
     let call = more.iter().fold(
-        webhook(["listen", "stripe", "--port", "0", "--json"]),
+        webhook(["listen", provider, "--port", "0", "--json"]),
         crate::run::Call::arg,
     );
     let mut child = call
-        .secret(SECRET)
+        .secret(secret)
         .command()
         .stdout(Stdio::piped())
         .spawn()
@@ -41,7 +45,11 @@ fn listen(more: &[&str]) -> Listening {
         lines,
         url: String::new(),
     };
-    listening.url = listening.next()["listening"].as_str().unwrap().to_owned();
+    let first = listening.next();
+    first["listening"]
+        .as_str()
+        .unwrap()
+        .clone_into(&mut listening.url);
     listening
 }
 
@@ -79,8 +87,8 @@ fn application() -> (String, mpsc::Receiver<String>) {
                     .parse::<usize>()
                     .ok()
             });
-            if let (Some((head, _)), Some(length)) = (text.split_once("\r\n\r\n"), length)
-                && request.len() >= head.len() + 4 + length
+            if let (Some((_, body)), Some(length)) = (text.split_once("\r\n\r\n"), length)
+                && body.len() >= length
             {
                 stream
                     .write_all(

@@ -45,21 +45,15 @@ fn texts(value: &Value) -> String {
 
 /// The request with its body changed and its head as it is.
 fn with_body(request: &[u8], change: impl Fn(&[u8]) -> Vec<u8>) -> Vec<u8> {
-    let at = request
-        .windows(4)
-        .position(|window| window == b"\r\n\r\n")
-        .unwrap()
-        + 4;
-    [&request[..at], &change(&request[at..])].concat()
+    let body = body(request);
+    let head = request.strip_suffix(&body[..]).unwrap();
+    [head, &change(&body)].concat()
 }
 
 fn body(request: &[u8]) -> Vec<u8> {
-    let at = request
-        .windows(4)
-        .position(|window| window == b"\r\n\r\n")
-        .unwrap()
-        + 4;
-    request[at..].to_vec()
+    let end = b"\r\n\r\n";
+    let at = request.windows(end.len()).position(|window| window == end);
+    request[at.unwrap()..].strip_prefix(end).unwrap().to_vec()
 }
 
 #[test]
