@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::Args;
-use webhook_probe::{Bounds, Effects, Finding, Report, Target, cases};
+use webhook_probe::{Bounds, Effects, Finding, Report, Target};
 
 use crate::fault::Fault;
 use crate::output::{Output, Tone, say_aside};
@@ -34,11 +34,10 @@ The counter of effects answers a number, {\"count\": n}, or a list; 404 is none.
 Exit code 0 if it came to its end and every case that could be judged passed.")]
 pub(crate) struct Probe {
     /// The endpoint's URL
-    #[arg(required_unless_present = "list")]
-    url: Option<String>,
+    url: String,
     /// The provider whose deliveries it takes: `webhook events` lists them
-    #[arg(long, required_unless_present = "list")]
-    provider: Option<String>,
+    #[arg(long)]
+    provider: String,
     /// The type of the events that are sent; one that has an effect [default: the provider's first fixture]
     #[arg(long, value_name = "TYPE")]
     event: Option<String>,
@@ -57,16 +56,13 @@ pub(crate) struct Probe {
     /// A secret that the receiver no longer takes, in this environment variable
     #[arg(long, value_name = "NAME")]
     retired_secret_env: Vec<String>,
-    /// Try only this group or case; may be repeated
+    /// Try only this group or case; may be repeated. `--only ?` names them all
     #[arg(long, value_name = "GROUP|CASE")]
     only: Vec<String>,
-    /// Print the names of groups and cases, and send nothing
-    #[arg(long)]
-    list: bool,
     /// End after so many seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 900, value_parser = clap::value_parser!(u64).range(1..=86_400))]
     max_time: u64,
-    /// Write a report for build servers, in JUnit's XML
+    /// Write a report for build servers, in `JUnit`'s XML
     #[arg(long, value_name = "FILE")]
     junit: Option<PathBuf>,
     /// Write a report for people: one page that needs nothing else and can be printed
@@ -76,7 +72,7 @@ pub(crate) struct Probe {
     #[arg(long)]
     yes: bool,
     #[command(flatten)]
-    secrets: Option<SecretArgs>,
+    secrets: SecretArgs,
 }
 
 impl Probe {
@@ -86,22 +82,18 @@ impl Probe {
     ///
     /// [`Fault::Negative`] if a case failed or the run did not come to its end.
     pub(crate) async fn run(&self, output: &Output) -> Result<(), Fault> {
-        if self.list {
-            list(output);
-            return Ok(());
-        }
         let usage = |fault: &dyn std::error::Error| Fault::usage(fault.to_string());
-        let url = self.url.as_deref().unwrap_or_default();
-        let target = Target::resolve(url).await.map_err(|fault| usage(&fault))?;
+        let target = Target::resolve(&self.url)
+            .await
+            .map_err(|fault| usage(&fault))?;
         let effects = self.effects();
         let counter = effects.target().await.map_err(|fault| usage(&fault))?;
         for target in [Some(&target), counter.as_ref()].into_iter().flatten() {
             self.must_be_allowed(target)?;
         }
-        let mut probe =
-            webhook_probe::Probe::new(target, self.provider.as_deref().unwrap_or_default())
-                .effects(effects)
-                .bounds(self.bounds());
+        let mut probe = webhook_probe::Probe::new(target, self.provider.as_str())
+            .effects(effects)
+            .bounds(self.bounds());
         if let Some(event) = &self.event {
             probe = probe.event(event);
         }
@@ -111,18 +103,16 @@ impl Probe {
         if let Some(command) = &self.restart_cmd {
             probe = probe.restart(command);
         }
-        if let Some(secrets) = &self.secrets {
-            let secrets = secrets.read()?;
-            for (nth, text) in secrets.texts().enumerate() {
-                probe = probe.secret(text, secrets.key_ids().get(nth).cloned());
-            }
+        let secrets = self.secrets.read()?;
+        for (nth, text) in secrets.texts().enumerate() {
+            probe = probe.secret(text, secrets.key_ids().get(nth).cloned());
         }
         for name in &self.retired_secret_env {
             let text = env::var(name)
                 .map_err(|_| Fault::usage(format!("the variable {name} is not set")))?;
             probe = probe.retired_secret(text);
         }
-        probe = self.only.iter().fold(probe, |probe, name| probe.only(name));
+        probe = self.only.iter().fold(probe, webhook_probe::Probe::only);
         let is_watched = io::stderr().is_terminal();
         let report = probe
             .run(interrupted(), |finding| {
@@ -202,17 +192,6 @@ async fn interrupted() {
     if tokio::signal::ctrl_c().await.is_err() {
         std::future::pending::<()>().await;
     }
-}
-
-fn list(output: &Output) {
-    let all: Vec<_> = cases().map(|(group, name)| (group.name(), name)).collect();
-    let value = all
-        .iter()
-        .map(|(group, name)| serde_json::json!({"group": group, "name": name}));
-    output.show(&value.collect(), |_| {
-        let lines = all.iter().map(|(group, name)| format!("{group}/{name}"));
-        lines.collect::<Vec<_>>().join("\n")
-    });
 }
 
 fn tell(output: &Output, finding: &Finding) {

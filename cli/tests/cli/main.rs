@@ -7,6 +7,7 @@
 )]
 
 mod inbox;
+mod probe;
 mod run;
 mod send;
 mod usage;
