@@ -9,6 +9,13 @@
 //!                                                                   │ Provider::identities
 //! handler ◀─ FromClaimed ─ Claimed ◀─ Leased ◀─ Ledger ◀─ NewEvent ◀┘
 //! ```
+//!
+//! | feature | adds |
+//! |---|---|
+//! | `public-keys` | Ed25519, ECDSA on P-256 and RSA PKCS#1 v1.5, with `aws-lc-rs`, which needs a C compiler |
+//! | `sha1` | HMAC-SHA1 |
+//!
+//! Both are off: the crates of providers that need one turn it on.
 
 pub mod bounds;
 pub mod danger;
