@@ -74,6 +74,21 @@ async fn what_hangs_keeps_no_newcomer_waiting() {
     assert_eq!(hanging.got().len(), 14);
 }
 
+/// Fan-out says where there is news, and an attempt that ends where there may be more: the tour of all
+/// endpoints, which those that hang make slow, is not waited for.
+#[tokio::test]
+async fn what_is_new_is_sent_without_a_look_at_every_endpoint() {
+    let sink = Sink::start(|_, _| Reply::status(200)).await;
+    let sender = Sender::start_with(|builder| builder.poll_every(Duration::from_mins(1))).await;
+    let limits = Limits::new(1, None).unwrap();
+    let new = NewEndpoint::new("acme", sink.url("/"), Filter::all()).limits(limits);
+    sender.register(new).await;
+    for _ in 0..10 {
+        sender.send("a", "{}").await;
+    }
+    sink.wait(10).await;
+}
+
 #[tokio::test]
 async fn an_endpoint_takes_no_more_at_once_than_its_limit() {
     let sink = Sink::start(|_, _| Reply {
