@@ -23,7 +23,7 @@ pub(crate) const RETIRED: &str = "whsec_zoo-retired-0123456789abcdef";
 
 const MAX_HEAD: usize = 16 * 1024;
 const MAX_BODY: usize = 1024 * 1024;
-const BODY_DEADLINE: Duration = Duration::from_millis(1000);
+const BODY_DEADLINE: Duration = Duration::from_secs(1);
 const WINDOW: i64 = 300;
 const SHA1: Wire = Wire::new(
     Algorithm::HmacSha1,
@@ -158,7 +158,7 @@ impl Inside {
             body: Vec::new(),
         };
         let patience = if self.has(Fault::WaitsForEver) {
-            Duration::from_secs(60)
+            Duration::from_mins(1)
         } else {
             BODY_DEADLINE
         };
@@ -270,8 +270,7 @@ impl Inside {
     async fn take(&self, request: &Request, body: &[u8], id: String) -> Said {
         let content = String::from_utf8_lossy(body).into_owned();
         let seen = match self.fault {
-            Some(Fault::NeverRemembers) => vec![],
-            Some(Fault::ClaimsBeforeVerifying) => vec![],
+            Some(Fault::NeverRemembers | Fault::ClaimsBeforeVerifying) => vec![],
             Some(Fault::ComparesIdsWithoutCase) => vec![id.to_lowercase()],
             Some(Fault::KnowsDuplicatesByContent) => vec![content],
             Some(Fault::KnowsDuplicatesBySignature) => {
