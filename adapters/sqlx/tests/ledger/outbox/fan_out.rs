@@ -202,7 +202,7 @@ async fn an_event_for_one_endpoint_goes_there_whatever_its_filter<S: WithOutbox>
     let theirs = Event::new("zeta", "webhook.test", "{}").unwrap();
     assert!(!outbox.send_to(to, theirs).await.unwrap());
     change(&outbox, to, |endpoint| {
-        endpoint.state = EndpointState::Paused
+        endpoint.state = EndpointState::Paused;
     })
     .await;
     assert!(!outbox.send_to(to, test()).await.unwrap());
