@@ -177,7 +177,17 @@ fn endpoints_are_managed_over_http() {
     let (_, list) = shop("GET", "/endpoints", "");
     assert!(list.contains(id) && !list.contains("whsec_"), "{list}");
     assert_eq!(shop("POST", &format!("/endpoints/{id}/pause"), "").0, 204);
+    assert_eq!(shop("POST", &format!("/endpoints/{id}/test"), "").0, 400);
     assert_eq!(shop("POST", &format!("/endpoints/{id}/enable"), "").0, 204);
+    let (status, tested) = shop("POST", &format!("/endpoints/{id}/test"), "");
+    assert_eq!(status, 202);
+    let tested: serde_json::Value = serde_json::from_str(&tested).unwrap();
+    let (_, page) = shop("GET", "/deliveries", "");
+    let event = tested["event"].as_str().unwrap();
+    assert!(
+        page.contains(event) && page.contains("webhook.test"),
+        "{page}"
+    );
     let overlap = r#"{"overlap_secs":60}"#;
     assert_eq!(
         shop("POST", &format!("/endpoints/{id}/rotate"), overlap).0,
