@@ -8,18 +8,22 @@ use bytes::Bytes;
 use clap::Args;
 use serde_json::Value;
 use url::Url;
-use webhook_core::Keyring;
+use webhook_core::{Keyring, Relabelable, Signed};
 use webhook_fixtures::{Delivery, Event, Sender, Setup, sender};
+use webhook_generic::Generic;
 
 use crate::client::parse_url;
 use crate::fault::Fault;
 use crate::moment::parse_time;
 use crate::secret::SecretArgs;
 
+/// How the name of a file ends that holds the scheme of a provider without a crate of its own.
+const SCHEME_FILE: &str = ".toml";
+
 /// An event and the moment of its signature.
 #[derive(Debug, Args)]
 pub(crate) struct EventArgs {
-    /// The provider: `webhook events` lists them
+    /// The provider: `webhook events` lists them; or the file of a scheme of your own, `acme.toml`
     pub(crate) provider: String,
     /// The type of the event, for which there is a fixture or a body of your own [default: the provider's first fixture]
     event: Option<String>,
@@ -132,14 +136,28 @@ impl Prepared {
     }
 }
 
-/// The provider of this name, sending to `url`.
+/// The provider of this name, or of the scheme in this file, sending to `url`.
 ///
 /// # Errors
 ///
-/// [`Fault::Usage`], which lists the names.
+/// [`Fault::Usage`], which lists the names, or says what is wrong in the file.
 pub(crate) fn find(name: &str, url: Option<&Url>) -> Result<Sender, Fault> {
-    let setup = url.map_or_else(Setup::default, |url| Setup::at(url.as_str()));
-    sender(name, &setup).map_err(|error| Fault::usage(error.to_string()))
+    let mut setup = url.map_or_else(Setup::default, |url| Setup::at(url.as_str()));
+    let mut known = name;
+    if name.ends_with(SCHEME_FILE) {
+        let wrong = |why: &dyn std::fmt::Display| Fault::usage(format!("{name}: {why}"));
+        let text = fs::read_to_string(name).map_err(|error| wrong(&error))?;
+        // Whose ids and types are not signed is read as such alone.
+        setup = match Generic::<Signed>::from_toml(&text) {
+            Ok(scheme) => setup.scheme(scheme),
+            Err(error) => {
+                let other = Generic::<Relabelable>::from_toml(&text);
+                setup.scheme(other.map_err(|_| wrong(&error))?)
+            }
+        };
+        known = "generic";
+    }
+    sender(known, &setup).map_err(|error| Fault::usage(error.to_string()))
 }
 
 /// `Name: value`.

@@ -57,7 +57,7 @@ Examples:
   webhook listen stripe --secret-env STRIPE_SECRET
   webhook listen github --secret-file key --port 8080 --forward http://localhost:3000/hooks/github")]
 pub(crate) struct Listen {
-    /// The provider
+    /// The provider, or the file of a scheme, `acme.toml`
     provider: String,
     /// The port; 0 is any that is free
     #[arg(long, default_value_t = 4040)]

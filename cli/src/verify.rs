@@ -39,7 +39,7 @@ line, also as `curl -v` shows them, or a JSON object.
 
 Exit code 0 if a receiver would take it, 1 if not.")]
 pub(crate) struct Verify {
-    /// The provider that is said to have sent it
+    /// The provider that is said to have sent it, or the file of a scheme, `acme.toml`
     provider: String,
     /// The whole request in one file, `-` for standard input
     #[arg(long, value_name = "FILE", conflicts_with_all = ["headers", "body"], required_unless_present_any = ["headers", "header"])]

@@ -301,3 +301,37 @@ fn headers_and_body_may_come_apart() {
     let ended = call().run().code(2);
     assert!(ended.err.contains("--request"), "{}", ended.err);
 }
+
+#[test]
+fn a_scheme_of_ones_own_comes_from_a_file() {
+    let folder = crate::run::Folder::new();
+    let scheme = r#"
+        name = "acme"
+        [signature]
+        header = "Acme-Signature"
+        content = "{timestamp}:{body}"
+        [timestamp]
+        header = "Acme-Time"
+        [event]
+        id = { body = "/order/id" }
+        type = { body = "/kind" }
+    "#;
+    let file = folder.file("acme.toml", scheme);
+    let body = folder.file("body", r#"{"order":{"id":"o-1"},"kind":"order.paid"}"#);
+    let request = signed(&file, SECRET, &["--body", &body]);
+    assert!(
+        String::from_utf8_lossy(&request)
+            .to_lowercase()
+            .contains("acme-time: ")
+    );
+    let value = verify(&file, SECRET, &request).code(0).json();
+    assert!(texts(&value).contains("order.paid, id o-1"), "{value}");
+    let unsigned = scheme.replace(r#"{ body = "/order/id" }"#, r#"{ header = "Acme-Id" }"#);
+    let unsigned = folder.file("unsigned.toml", unsigned);
+    let request = signed(&unsigned, SECRET, &["--body", &body, "-H", "Acme-Id: o-2"]);
+    let value = verify(&unsigned, SECRET, &request).code(0).json();
+    assert!(texts(&value).contains("id o-2, not signed"), "{value}");
+    let bad = folder.file("bad.toml", scheme.replace("{body}", ""));
+    let ended = webhook(["sign", &bad]).secret(SECRET).run().code(2);
+    assert!(ended.err.contains("bad.toml: "), "{}", ended.err);
+}
