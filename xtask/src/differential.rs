@@ -113,6 +113,7 @@ fn install_python(folder: &Path) -> Result<(), Failure> {
         "install",
         "--quiet",
         "--disable-pip-version-check",
+        "--no-deps",
         "--require-hashes",
         "-r",
     ]);

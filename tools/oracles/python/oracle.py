@@ -12,13 +12,16 @@ import json
 import sys
 import time
 from datetime import datetime, timezone
+from urllib.parse import parse_qsl
 
 import standardwebhooks.webhooks as standard
 from nacl.signing import SigningKey
 from slack_sdk.signature import Clock, SignatureVerifier
 from stripe import WebhookSignature
+from twilio.request_validator import RequestValidator
 
 NOW = 0
+URL = "https://shop.example/webhooks/twilio"
 
 
 class Frozen(Clock):
@@ -60,11 +63,27 @@ def stripe(secret, headers, body):
     return WebhookSignature.verify_header(body, header, secret, 300)
 
 
+class Form(dict):
+    """What Flask gives: every value of a name."""
+
+    def getlist(self, name):
+        return self[name]
+
+
+def twilio(secret, headers, body):
+    form = Form()
+    for name, value in parse_qsl(body.decode(), keep_blank_values=True):
+        form.setdefault(name, []).append(value)
+    signature = headers["x-twilio-signature"]
+    return RequestValidator(secret).validate(URL, form, signature)
+
+
 SDKS = {
     "pynacl": pynacl,
     "slack_sdk": slack,
     "standardwebhooks": standardwebhooks,
     "stripe-python": stripe,
+    "twilio": twilio,
 }
 
 for line in sys.stdin:

@@ -37,7 +37,10 @@ impl Case {
             id: format!("msg_{:x}", random.next()),
             stamp: now.to_string(),
             signed_stamp: now.to_string(),
-            body: body(random),
+            body: match scheme {
+                Scheme::Twilio => form(random),
+                _ => body(random),
+            },
         };
         let secret = scheme.secret(random);
         let (change, how) = match random.below(5) {
@@ -75,6 +78,7 @@ impl Case {
     pub(crate) fn judge(&self, provider: &dyn DynProvider) -> Result<(), Rejection> {
         judge(
             provider,
+            self.scheme.target(),
             &self.secret.keys,
             &self.head,
             &self.body,
@@ -89,7 +93,14 @@ impl Case {
         head: &[(String, Vec<u8>)],
         body: &[u8],
     ) -> Result<(), Rejection> {
-        judge(provider, &self.secret.keys, head, body, self.now)
+        judge(
+            provider,
+            self.scheme.target(),
+            &self.secret.keys,
+            head,
+            body,
+            self.now,
+        )
     }
 
     pub(crate) fn values(&self, name: &str) -> impl Iterator<Item = &[u8]> {
@@ -101,6 +112,7 @@ impl Case {
 
 fn judge(
     provider: &dyn DynProvider,
+    target: &str,
     keys: &Keyring,
     head: &[(String, Vec<u8>)],
     body: &[u8],
@@ -108,7 +120,7 @@ fn judge(
 ) -> Result<(), Rejection> {
     let fields = head.iter();
     let fields = fields.map(|(name, value)| (name.as_str(), value.as_slice()));
-    let head = Head::new("POST", "/", fields)?;
+    let head = Head::new("POST", target, fields)?;
     let now = trusted_arrival(now);
     let window = provider.spec().window().unwrap_or(Window::FIVE_MINUTES);
     let judged = Judged::judge(provider, &head, window, now)?;
@@ -137,6 +149,30 @@ fn body(random: &mut Random) -> Vec<u8> {
         9 => b"payload=%7B%22a%22%3A+1%7D&x=%".to_vec(),
         _ => json.into_bytes(),
     }
+}
+
+/// A form, now and then with what senders seldom send.
+fn form(random: &mut Random) -> Vec<u8> {
+    let number = random.next();
+    let form = format!("MessageSid=SM{number:x}&From=%2B14155550100&Body=h%C3%A4+%26+1");
+    let odd = match random.below(20) {
+        0 => return Vec::new(),
+        1 => "&Empty=",
+        2 => "&B=2&B=1&B=2",
+        3 => "&Nameless",
+        4 => "&=valueless",
+        5 => "&&x=1&",
+        6 => "&x=%zz&y=%",
+        7 => "&x=%ff",
+        8 => "&x=a;y=b",
+        9 => "&a=1&A=2&%61b=3",
+        10 => "&x=%0A%00+%20+",
+        11 => "&x=ä",
+        12 => "&bodySHA256=0",
+        13 => return random.bytes::<64>().to_vec(),
+        _ => "",
+    };
+    (form + odd).into_bytes()
 }
 
 fn choose(scheme: Scheme, random: &mut Random) -> (&'static str, Option<Change>) {
@@ -308,7 +344,7 @@ fn respell(stamp: &str, random: &mut Random) -> String {
 
 fn own(scheme: Scheme) -> &'static [Row] {
     match scheme {
-        Scheme::Discord => &[],
+        Scheme::Discord | Scheme::Twilio => &[],
         Scheme::GitHub => GITHUB,
         Scheme::Slack => SLACK,
         Scheme::Standard => STANDARD,

@@ -43,6 +43,7 @@ pub(crate) const LIBRARIES: &[Library] = &[
     Library::new("stripe-node", Scheme::Stripe, Language::Node, true),
     Library::new("stripe-python", Scheme::Stripe, Language::Python, true),
     Library::new("svix", Scheme::Standard, Language::Node, true),
+    Library::new("twilio", Scheme::Twilio, Language::Python, false),
 ];
 
 /// A running interpreter.

@@ -232,6 +232,18 @@ pub(crate) const RULES: &[Rule] = &[
         },
     },
     Rule {
+        name: "form",
+        says: "Every parameter of a form has a `=`, and a `%` two hex digits behind it. What the library is handed has read more: a name \
+               alone as an empty value, nothing between two `&` as nothing.",
+        with: &["twilio"],
+        explains: |dispute| {
+            let case = dispute.case;
+            let repaired = repaired_form(&case.body);
+            let judged = case.judge_with(dispute.provider, &case.head, &repaired);
+            dispute.is_stricter() && case.scheme == Scheme::Twilio && judged.is_ok()
+        },
+    },
+    Rule {
         name: "broken-beside-good",
         says: "A signature that cannot be read does not take down the good one beside it. The library stops at the first it cannot read.",
         with: &["standardwebhooks", "svix"],
@@ -284,6 +296,28 @@ pub(crate) const RULES: &[Rule] = &[
         explains: |dispute| dispute.is_laxer() && dispute.case.body.is_empty(),
     },
 ];
+
+/// A form as lenient readers take it, written by the book.
+fn repaired_form(body: &[u8]) -> Vec<u8> {
+    let parameters = body.split(|byte| *byte == b'&');
+    let parameters = parameters.filter(|parameter| !parameter.is_empty());
+    let repaired = parameters.map(|parameter| {
+        let mut text = parameter.to_vec();
+        if !parameter.contains(&b'=') {
+            text.push(b'=');
+        }
+        let is_escape = |at: usize| {
+            let digits = text.get(at + 1..at + 3);
+            digits.is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit))
+        };
+        let bytes = text.iter().enumerate().flat_map(|(at, byte)| match byte {
+            b'%' if !is_escape(at) => b"%25".to_vec(),
+            byte => vec![*byte],
+        });
+        bytes.collect::<Vec<u8>>()
+    });
+    repaired.collect::<Vec<_>>().join(&b'&')
+}
 
 /// A `t` element of digits and what follows them is the digits alone.
 fn with_bare_timestamps(value: &str) -> Cow<'_, str> {

@@ -1,11 +1,13 @@
 //! How each provider signs, written down a second time: what a sender could send, not only what it should.
 
 use std::fmt::Write as _;
+use std::sync::Arc;
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use webhook_core::{Algorithm, DynProvider, KeyConfig, Keyring, Segment, Signing};
 use webhook_discord::Discord;
+use webhook_fixtures::{Setup, sender};
 use webhook_github::GitHub;
 use webhook_slack::Slack;
 use webhook_standard::Standard;
@@ -22,6 +24,7 @@ pub(crate) enum Scheme {
     Slack,
     Standard,
     Stripe,
+    Twilio,
 }
 
 /// What is signed, and what is said of it.
@@ -42,18 +45,29 @@ pub(crate) struct Secret {
 }
 
 impl Scheme {
-    pub(crate) fn provider(self) -> Box<dyn DynProvider> {
+    pub(crate) fn provider(self) -> Arc<dyn DynProvider> {
         match self {
-            Self::Discord => Box::new(Discord::interactions()),
-            Self::GitHub => Box::new(GitHub),
-            Self::Slack => Box::new(Slack),
-            Self::Standard => Box::new(Standard::new()),
-            Self::Stripe => Box::new(Stripe::any_mode().any_account()),
+            Self::Discord => Arc::new(Discord::interactions()),
+            Self::GitHub => Arc::new(GitHub),
+            Self::Slack => Arc::new(Slack),
+            Self::Standard => Arc::new(Standard::new()),
+            Self::Stripe => Arc::new(Stripe::any_mode().any_account()),
+            Self::Twilio => sender("twilio", &Setup::default())
+                .expect("a fixture")
+                .shared_provider(),
+        }
+    }
+
+    /// Path and query that it is sent to.
+    pub(crate) fn target(self) -> &'static str {
+        match self {
+            Self::Twilio => "/webhooks/twilio",
+            _ => "/",
         }
     }
 
     pub(crate) fn is_timestamped(self) -> bool {
-        self != Self::GitHub
+        !matches!(self, Self::GitHub | Self::Twilio)
     }
 
     /// The header of the signature.
@@ -64,6 +78,7 @@ impl Scheme {
             Self::Slack => "x-slack-signature",
             Self::Standard => "webhook-signature",
             Self::Stripe => "stripe-signature",
+            Self::Twilio => "x-twilio-signature",
         }
     }
 
@@ -77,7 +92,7 @@ impl Scheme {
                 let der = [&PKCS8[..], &seed].concat();
                 (BASE64_STANDARD.encode(der), hex())
             }
-            Self::GitHub | Self::Slack => (hex(), hex()),
+            Self::GitHub | Self::Slack | Self::Twilio => (hex(), hex()),
             Self::Standard => {
                 let text = format!("whsec_{}", BASE64_STANDARD.encode(seed));
                 (text.clone(), text)
@@ -112,16 +127,24 @@ impl Scheme {
                 Segment::Body,
             ],
             Self::Stripe => vec![stamp(), Segment::text("."), Segment::Body],
+            Self::Twilio => vec![
+                Segment::text("https://shop.example/webhooks/twilio"),
+                Segment::BodyForm,
+            ],
         };
         let algorithm = match self {
             Self::Discord => Algorithm::Ed25519,
+            Self::Twilio => Algorithm::HmacSha1,
             _ => Algorithm::HmacSha256,
         };
         let signing = Signing::new(keys, &parts.body, 0);
         let tags = signing.tags(algorithm, &content);
-        let tag = &tags.first().expect("a key that signs").tag;
+        // What is no form is signed by nobody.
+        let Some(tag) = tags.first().map(|signed| &signed.tag) else {
+            return String::new();
+        };
         match self {
-            Self::Standard => tag.to_base64(),
+            Self::Standard | Self::Twilio => tag.to_base64(),
             _ => tag.to_hex(),
         }
     }
@@ -141,6 +164,7 @@ impl Scheme {
                 vec![("webhook-id", id), ("webhook-timestamp", stamp)],
             ),
             Self::Stripe => (format!("t={stamp},v1={tag}"), vec![]),
+            Self::Twilio => (tag.to_owned(), vec![]),
         };
         let first = (self.signature().to_owned(), signature.into_bytes());
         let others = others.into_iter();
