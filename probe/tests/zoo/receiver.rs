@@ -286,7 +286,7 @@ impl Inside {
             .any(|key| self.memory.lock().unwrap().seen.contains(key));
         if self.has(Fault::LooksThenWrites) {
             if !is_known {
-                tokio::time::sleep(Duration::from_millis(100)).await;
+                tokio::time::sleep(Duration::from_millis(400)).await;
                 let mut memory = self.memory.lock().unwrap();
                 memory.seen.extend(seen);
                 *memory.effects.entry(id).or_default() += 1;
