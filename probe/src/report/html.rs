@@ -33,7 +33,9 @@ pub(super) fn html(report: &Report) -> String {
 }
 
 fn summary(out: &mut String, report: &Report) {
-    let (class, word) = if report.is_success() {
+    let (class, word) = if report.is_success() && report.tally().not_judged > 0 {
+        ("passed", "Nothing failed")
+    } else if report.is_success() {
         ("passed", "Passed")
     } else if report
         .findings
