@@ -530,6 +530,11 @@ impl<O: Outbox> Endpoints<O> {
             .vault
             .seal(endpoint.id, &secret.key_id, secret.text.as_bytes());
         endpoint.secrets.insert(0, sealed);
+        let mut revoked = 0usize;
+        endpoint.secrets.retain(|secret| {
+            revoked = revoked.saturating_add(usize::from(secret.state == SecretState::Revoked));
+            secret.state != SecretState::Revoked || revoked <= MOST_REVOKED
+        });
         Ok(())
     }
 }
@@ -554,4 +559,6 @@ impl fmt::Debug for NewSecret {
 const TEST: &str = "webhook.test";
 const PAGE: u32 = 100;
 const ROUNDS: usize = 5;
+/// Of those that are revoked the newest are kept, to be shown; the secrets themselves are gone.
+const MOST_REVOKED: usize = 8;
 const MOST_HEADERS: usize = 16;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use webhook_core::KeyringError;
-use webhook_core::outbox::{DeliveryState, EndpointId, Filter, Outbox as _};
+use webhook_core::outbox::{DeliveryState, EndpointId, Filter, Outbox as _, SecretState};
 use webhook_dispatch::guard::Policy;
 use webhook_dispatch::{Dispatcher, EndpointError, NewEndpoint, Schedule, Vault, VaultKey};
 
@@ -158,6 +158,25 @@ async fn secrets_are_sealed_anew_under_a_new_key() {
     assert!(request.headers.contains_key("webhook-signature"));
     assert!(!secret.reveal().is_empty());
     new.shutdown().await;
+}
+
+#[tokio::test]
+async fn revoked_secrets_do_not_heap_up() {
+    let sender = Sender::start().await;
+    let (id, first) = sender.endpoint("http://127.0.0.1:9/".to_owned()).await;
+    let endpoints = sender.dispatcher.endpoints();
+    let mut key = first.key_id().to_owned();
+    for _ in 0..12 {
+        let next = endpoints.rotate(id, Duration::from_mins(1)).await.unwrap();
+        endpoints.revoke(id, &key).await.unwrap();
+        key = next.key_id().to_owned();
+    }
+    endpoints.rotate(id, Duration::from_mins(1)).await.unwrap();
+    let (endpoint, _) = endpoints.get(id).await.unwrap();
+    let revoked = endpoint.secrets.iter();
+    let revoked = revoked.filter(|secret| secret.state == SecretState::Revoked);
+    assert_eq!(revoked.count(), 8);
+    assert_eq!(endpoint.secrets.len(), 10);
 }
 
 #[tokio::test]
