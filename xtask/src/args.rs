@@ -98,7 +98,7 @@ tasks:
                             ARGS also a minute of torture. Installs a PostgreSQL and a
                             Chromium where there are none, and says so
   check                     formatting, lints, docs, each feature alone, dependencies
-  ci                        check, then test, then differential --quick
+  ci                        check, then differential --quick, then test
   differential [--quick] [--cases N] [--seed S]
                             official libraries of providers as oracles: both judge the same
                             100,000 requests a library, or N, or a few thousand; installs the

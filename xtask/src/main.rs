@@ -47,8 +47,8 @@ fn run() -> Result<(), Failure> {
         Task::Check => check::check(),
         Task::Ci => {
             check::check()?;
-            test::run(&[])?;
-            differential::run(&differential::Options::quick())
+            differential::run(&differential::Options::quick())?;
+            test::run(&[])
         }
         Task::Differential(options) => differential::run(&options),
         Task::FieldTest { names } => field_test::run(&names),
