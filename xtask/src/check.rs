@@ -1,4 +1,4 @@
-//! `cargo xtask check`: everything CI asks for except the tests.
+//! `cargo xtask check`: everything CI asks for except the tests and the comparison with official libraries.
 
 use crate::command::{cargo, run, say, succeeds};
 use crate::failure::Failure;
