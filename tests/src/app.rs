@@ -476,6 +476,7 @@ where
         ))
         .endpoint(
             Endpoint::at("/sns", Sns::of([TOPIC]), Keys::source(Certificates))
+                .max_body_bytes(256 * 1024)
                 .backoff(backoff.0, backoff.1)
                 .on(on_sns),
         )

@@ -27,6 +27,17 @@ pub enum Algorithm {
 }
 
 impl Algorithm {
+    /// Whether keys of it are public: checking a signature then costs more than a MAC, for each one anew.
+    pub(crate) const fn is_public(self) -> bool {
+        match self {
+            #[cfg(feature = "sha1")]
+            Self::HmacSha1 => false,
+            Self::HmacSha256 => false,
+            #[cfg(feature = "public-keys")]
+            Self::EcdsaP256Sha256 | Self::Ed25519 | Self::RsaPkcs1Sha256 => true,
+        }
+    }
+
     /// Bytes of a signature.
     pub const fn tag_lens(self) -> RangeInclusive<usize> {
         match self {

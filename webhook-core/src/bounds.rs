@@ -10,8 +10,9 @@ pub const MAX_TARGET_BYTES: usize = 8 * 1024;
 pub const MAX_FORM_PARAMETERS: usize = 1024;
 /// Most parameters of a query that is read.
 pub const MAX_QUERY_PARAMETERS: usize = 32;
-/// Most candidate signatures an envelope may offer. One by a public key costs a verification for each key it may be tried
-/// with, tens of microseconds; nobody who offers several has to be authentic.
+/// Most candidate signatures an envelope may offer, of which at most [`MAX_KEYS`] by public keys: each of these costs a
+/// verification for each key it may be tried with, and by Ed25519 a hash of the whole body; nobody who offers several has
+/// to be authentic.
 pub const MAX_CANDIDATES: usize = 16;
 /// Most contents of which one may be what was signed. Each costs a MAC for each key.
 pub const MAX_CONTENTS: usize = 2;

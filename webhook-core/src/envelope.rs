@@ -7,7 +7,7 @@ use bytes::Bytes;
 use smallvec::SmallVec;
 
 use crate::algorithm::Algorithm;
-use crate::bounds::{MAX_CANDIDATES, MAX_CONTENTS};
+use crate::bounds::{MAX_CANDIDATES, MAX_CONTENTS, MAX_KEYS};
 use crate::head::Malformed;
 use crate::identity::EventId;
 use crate::standing::Standing;
@@ -222,7 +222,12 @@ impl<'r> Envelope<'r> {
 
     #[inline]
     fn check_over(&self, bodies: u8, timestamped: bool) -> Result<(), Malformed> {
+        let public = self
+            .candidates
+            .iter()
+            .filter(|one| one.algorithm.is_public());
         let is_bounded = (1..=MAX_CANDIDATES).contains(&self.candidates.len())
+            && public.count() <= MAX_KEYS
             && (1..=MAX_CONTENTS).contains(&self.contents.len());
         if !is_bounded || self.in_body.is_some() {
             return Err(Malformed::Candidates);

@@ -469,7 +469,7 @@ mod tests {
 
     #[test]
     fn base64_secrets_are_their_bytes() {
-        use KeyringError::{Blank, DuplicateSecret, Encoding, Malformed, Short};
+        use KeyringError::{Blank, DuplicateSecret, Encoding, Malformed, NotSecret, Short};
         let format = SecretFormat::Base64 { prefix: "whsec_" };
         let build = |secrets: &[&str]| {
             let keys = secrets.iter().map(|secret| KeyConfig::new(*secret));
@@ -495,7 +495,11 @@ mod tests {
             (&["whsec_MDEyMzQ1Njc4OWFiY2RlZ-=="], Encoding(1)),
             (
                 &["whpk_4Cbo9IJmHtjSAskv9FkADoMsszmabhSr0sCdPf0AN8M="],
-                Encoding(1),
+                NotSecret(1),
+            ),
+            (
+                &["whsec_MCowBQYDK2VwAyEA4Cbo9IJmHtjSAskv9FkADoMsszmabhSr0sCdPf0AN8M="],
+                NotSecret(1),
             ),
             (&["whsec_MDEyMzQ1Ng=="], Short(1)),
             (

@@ -45,10 +45,7 @@ impl Material {
         let secret = match format {
             SecretFormat::Base64 { prefix } => decode(prefix, text, position)?,
             SecretFormat::Text { .. } => {
-                // Whoever could read the key would else be able to sign.
-                if PUBLIC.iter().any(|mark| text.starts_with(mark)) {
-                    return Err(KeyringError::NotSecret(position));
-                }
+                is_secret(text, position)?;
                 Zeroizing::new(text.as_bytes().to_vec())
             }
             #[cfg(feature = "public-keys")]
@@ -187,13 +184,25 @@ impl SharedSecret {
 
 fn decode(prefix: &str, text: &str, position: usize) -> Result<Zeroizing<Vec<u8>>, KeyringError> {
     let encoded = text.strip_prefix(prefix).unwrap_or(text);
+    is_secret(encoded, position)?;
     base64::decode_secret(encoded.as_bytes()).ok_or(KeyringError::Encoding(position))
 }
 
-/// How published keys begin: Standard Webhooks, and `SubjectPublicKeyInfo` of Ed25519, P-256 and RSA-2048 in base64.
-const PUBLIC: [&str; 4] = [
+/// Refuse a published key as a secret: whoever can read it would be able to sign.
+fn is_secret(text: &str, position: usize) -> Result<(), KeyringError> {
+    if PUBLIC.iter().any(|mark| text.starts_with(mark)) {
+        return Err(KeyringError::NotSecret(position));
+    }
+    Ok(())
+}
+
+/// How published keys begin: Standard Webhooks, and `SubjectPublicKeyInfo` of Ed25519, P-256 and RSA with 2048, 3072 and
+/// 4096 bits in base64.
+const PUBLIC: [&str; 6] = [
     "whpk_",
     "MCowBQYDK2VwAyEA",
     "MFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAE",
     "MIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8A",
+    "MIIBojANBgkqhkiG9w0BAQEFAAOCAY8A",
+    "MIICIjANBgkqhkiG9w0BAQEFAAOCAg8A",
 ];

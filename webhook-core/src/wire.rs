@@ -99,14 +99,18 @@ impl Wire {
     ///
     /// # Panics
     ///
-    /// If an id in `content` has no literal after it; in a `const`, at compile time.
+    /// If an id in `content` has no literal after it, or stands right behind the body or the timestamp; in a `const`, at
+    /// compile time.
     pub const fn new(
         algorithm: Algorithm,
         header: &'static str,
         grammar: Grammar,
         content: &'static [Part],
     ) -> Self {
-        assert!(ids_end(content), "a literal must follow the id");
+        assert!(
+            ids_end(content),
+            "a literal must follow the id, and stand before it unless it is first"
+        );
         Self {
             header,
             grammar,
@@ -395,11 +399,17 @@ impl Wire {
     }
 }
 
-/// Whether a literal follows each id.
+/// Whether a literal follows each id, and nothing of the sender's making stands right before it.
 const fn ids_end(content: &[Part]) -> bool {
     let mut rest = content;
     while let [first, others @ ..] = rest {
         if matches!(first, Part::Id) && !matches!(others, [Part::Literal(_), ..]) {
+            return false;
+        }
+        if matches!(
+            (first, others),
+            (Part::Body | Part::Timestamp, [Part::Id, ..])
+        ) {
             return false;
         }
         rest = others;
@@ -427,6 +437,13 @@ mod tests {
         mark: '=',
         version: "v1",
     };
+
+    #[test]
+    #[should_panic(expected = "a literal must follow the id")]
+    fn an_id_begins_behind_a_literal() {
+        let content = &[Part::Body, Part::Id, Part::Literal(".")];
+        let _ = Wire::hmac_sha256("x", LIST, content);
+    }
 
     #[test]
     #[should_panic(expected = "a literal must follow the id")]

@@ -10,6 +10,7 @@ use tracing::field::Empty;
 use webhook_core::ledger::Ledger;
 use webhook_core::{Head, Malformed, Outcome, Verifier};
 
+use crate::budget::Share;
 use crate::response::{Reception, Response};
 use crate::shared::Site;
 use crate::{gate, receive};
@@ -90,23 +91,30 @@ where
         return Err(gate::greet(site, &head));
     }
     let verifier = gate::admit(site, &head, tenant).await?;
-    let verifier = read(site, verifier, body).await?;
-    let verifier = match gate::certify(site, verifier).await {
+    let (verifier, share) = read(site, verifier, body).await?;
+    let certified = tokio::select! {
+        biased;
+        _ = share.evicted() => return Ok(site.reception(Outcome::Overloaded)),
+        certified = gate::certify(site, verifier) => certified,
+    };
+    let verifier = match certified {
         Ok(verifier) => verifier,
         Err(refused) => return Ok(refused),
     };
+    // Until here the body is a stranger's.
+    drop(share);
     Ok(match verifier.finish(&head) {
         Ok(authentic) => receive::receive(site, authentic).await,
         Err(rejection) => Reception::rejected(rejection),
     })
 }
 
-/// Feed the wire bytes to the verifier within time, cap and budget.
+/// Feed the wire bytes to the verifier within time, cap and budget. The share of the budget goes with it.
 async fn read<L, B, E>(
     site: &Site<L>,
     mut verifier: Verifier,
     body: &mut B,
-) -> Result<Verifier, Reception>
+) -> Result<(Verifier, Share), Reception>
 where
     L: Ledger,
     B: Stream<Item = Result<Bytes, E>> + Unpin,
@@ -122,7 +130,7 @@ where
             // Before the timer, which then is set only for bodies that are waited for. What is there
             // already is bounded by the cap.
             chunk = body.next() => match chunk {
-                None => return Ok(verifier),
+                None => break,
                 Some(Ok(chunk)) => chunk,
                 Some(Err(_)) => return Err(site.reception(Outcome::Incomplete)),
             },
@@ -138,6 +146,7 @@ where
             .map_err(|_| site.reception(Outcome::Overloaded))?;
         verifier.update(chunk).map_err(Reception::rejected)?;
     }
+    Ok((verifier, share))
 }
 
 /// Read on for a moment and keep nothing; whether the body ended.

@@ -71,12 +71,9 @@ impl Certificates {
             .send(&GuardedRequest::get(target), HeaderMap::new)
             .await
             .map_err(|_| KeyFault::Unavailable)?;
-        match answer.status {
-            StatusCode::OK => {}
-            StatusCode::FORBIDDEN | StatusCode::NOT_FOUND | StatusCode::GONE => {
-                return Err(KeyFault::Unknown);
-            }
-            _ => return Err(KeyFault::Unavailable),
+        // Whatever a trusted host says of a certificate that was there, deliveries are not refused for good by it.
+        if answer.status != StatusCode::OK {
+            return Err(KeyFault::Unavailable);
         }
         // The first is the sender's; those above it may follow, and may be cut off.
         let certificate = pem::first_certificate(&answer.body).ok_or(KeyFault::Unavailable)?;

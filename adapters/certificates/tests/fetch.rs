@@ -102,8 +102,8 @@ async fn other_answers_are_no_keys() {
     let junk = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";
     let endless = format!("{}{CERTIFICATE}", "x".repeat(10_000));
     for (answer, why) in [
-        (answer("404 Not Found", ""), KeyFault::Unknown),
-        (answer("403 Forbidden", CERTIFICATE), KeyFault::Unknown),
+        (answer("404 Not Found", ""), KeyFault::Unavailable),
+        (answer("403 Forbidden", CERTIFICATE), KeyFault::Unavailable),
         (answer("500 Oops", CERTIFICATE), KeyFault::Unavailable),
         (moved.to_owned(), KeyFault::Unavailable),
         (answer("200 OK", ""), KeyFault::Unavailable),

@@ -71,6 +71,14 @@ pub(crate) fn read(config: &Config) -> Result<Content, ConfigError> {
     if !ends || matches!(parts.last(), Some(Part::Id)) {
         return fault("needs a text behind `{id}`: bytes could move between it and what follows");
     }
+    let begins = parts
+        .array_windows()
+        .all(|pair| !matches!(pair, [Part::Body | Part::Timestamp, Part::Id]));
+    if !begins {
+        return fault(
+            "needs a text before `{id}`: bytes could move between it and what it follows",
+        );
+    }
     Ok(Content {
         parts: parts.leak(),
         has_timestamp: stamps == 1,

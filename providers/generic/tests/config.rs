@@ -68,6 +68,12 @@ const FAULTS: &[Row] = &[
         "signature.content",
         6,
     ),
+    (
+        "{timestamp}.{body}",
+        "{timestamp}.{body}{id}|",
+        "signature.content",
+        6,
+    ),
     ("header = \"X-Time\"", "", "timestamp", 8),
     (
         "header = \"X-Time\"",

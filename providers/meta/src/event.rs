@@ -51,14 +51,21 @@ pub(crate) fn identities(body: &[u8]) -> Result<Identities, InvalidEvent> {
         };
         for change in &entry.changes {
             item::of_change(&origin, &change.field, change.value, &mut found)?;
+            within_bounds(&found)?;
         }
         let items = entry.messaging.iter().map(|item| ("messaging", item));
         for (field, value) in items.chain(entry.standby.iter().map(|item| ("standby", item))) {
             found.push(item::of_messaging(&origin, field, value)?);
-        }
-        if found.len() > MAX_EVENTS_PER_DELIVERY {
-            return Err(InvalidEvent::Count);
+            within_bounds(&found)?;
         }
     }
     Ok(found)
+}
+
+/// Asked as they are found: each holds a payload.
+fn within_bounds(found: &Identities) -> Result<(), InvalidEvent> {
+    if found.len() > MAX_EVENTS_PER_DELIVERY {
+        return Err(InvalidEvent::Count);
+    }
+    Ok(())
 }

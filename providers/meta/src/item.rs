@@ -78,6 +78,9 @@ struct Messaging<'b> {
 struct Message<'b> {
     #[serde(borrow)]
     mid: Option<Cow<'b, str>>,
+    /// Instagram: it was unsent. The id is still the message's.
+    #[serde(default)]
+    is_deleted: bool,
 }
 
 /// Most bytes that the events of one change may repeat of what they share.
@@ -158,12 +161,24 @@ pub(crate) fn of_messaging(
     let payload = origin.event(field, item)?;
     let named: Messaging<'_> = json_object(json)?;
     let message = named.message.or(named.postback);
-    let id = match message.and_then(|message| message.mid) {
-        Some(id) => id.into_owned(),
+    let id = match message.and_then(Message::id) {
+        Some(id) => id,
         // The item bears its own time, and the batch it comes in may be another on a retry.
         None => digest(&payload, &[&["entry", "time"]])?,
     };
     origin.identity(&id, kind.ok_or(InvalidEvent::Type)?, payload)
+}
+
+impl Message<'_> {
+    /// Sending and unsending are two events.
+    fn id(self) -> Option<String> {
+        let id = self.mid?.into_owned();
+        Some(if self.is_deleted {
+            format!("{id}:deleted")
+        } else {
+            id
+        })
+    }
 }
 
 impl Origin<'_> {

@@ -80,6 +80,18 @@ fn messenger_items_and_changes_are_events() {
 }
 
 #[test]
+fn what_was_unsent_is_another_event_than_what_was_sent() {
+    let item = |rest: &str| {
+        let message = format!(r#"{{"message":{{"mid":"m_1"{rest}}},"sender":{{"id":"2"}}}}"#);
+        format!(r#"{{"object":"instagram","entry":[{{"id":"1","messaging":[{message}]}}]}}"#)
+    };
+    let id = |rest: &str| receive(item(rest)).unwrap().remove(0).id;
+    assert_eq!(id(r#","text":"a""#), "m_1");
+    assert_eq!(id(r#","is_deleted":false"#), "m_1");
+    assert_eq!(id(r#","is_deleted":true"#), "m_1:deleted");
+}
+
+#[test]
 fn what_names_no_event_is_refused() {
     use InvalidEvent::{Account, Body, Id, Type};
     let change = |value: &str| {

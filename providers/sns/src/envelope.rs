@@ -45,12 +45,26 @@ fn path_at_sns(url: &str) -> Option<&str> {
     let (region, rest) = url.strip_prefix("https://sns.")?.split_once('.')?;
     let rest = rest.strip_prefix("amazonaws.com")?;
     let path = rest.strip_prefix(".cn").unwrap_or(rest);
-    let is_region = |byte: u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-');
-    let fits = !region.is_empty()
-        && region.bytes().all(is_region)
+    let fits = is_region(region)
         && path.starts_with('/')
         && path.bytes().all(|byte| byte.is_ascii_graphic());
     fits.then_some(path)
+}
+
+/// `eu-west-1`, `us-gov-east-1`: a pair of letters, words, a number. Not just any label: `s3` and `s3-us-west-2` would make
+/// the host that of a bucket named `sns`, which anybody may own.
+fn is_region(text: &str) -> bool {
+    let [area, words @ .., number] = &*text.split('-').collect::<Vec<_>>() else {
+        return false;
+    };
+    let is_word =
+        |word: &&str| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_lowercase());
+    area.len() == 2
+        && is_word(area)
+        && !words.is_empty()
+        && words.iter().all(is_word)
+        && (1..=2).contains(&number.len())
+        && number.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 impl Provider for Sns {

@@ -114,6 +114,13 @@ fn only_urls_of_sns_are_certificates() {
     for bad in [
         "",
         "https://sns.eu-west-1.amazonaws.com/.pem",
+        "https://sns.s3.amazonaws.com/x.pem",
+        "https://sns.s3-us-west-2.amazonaws.com/x.pem",
+        "https://sns.s3-website-us-west-2.amazonaws.com/x.pem",
+        "https://sns.eu-1.amazonaws.com/x.pem",
+        "https://sns.eu--1.amazonaws.com/x.pem",
+        "https://sns.eu-west-.amazonaws.com/x.pem",
+        "https://sns.eu-west-123.amazonaws.com/x.pem",
         "https://sns.eu-west-1.amazonaws.com/a",
         "https://sns.eu-west-1.amazonaws.com/a/b.pem",
         "https://sns.eu-west-1.amazonaws.com/a.pem?b",

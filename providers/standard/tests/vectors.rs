@@ -169,6 +169,22 @@ fn a_private_key_signs_as_published_and_a_public_one_not_at_all() {
     assert_eq!(refused, KeyringError::DuplicateSecret(2));
 }
 
+/// Each of them would cost a hash of the whole body, before anybody is authentic.
+#[test]
+fn signatures_by_public_keys_are_few() {
+    let receiver = Receiver::with_keys(&STANDARD, ring(&[PUBLIC]), 1_614_265_330);
+    let receive = |count: usize| {
+        let mut headers = signed(&ring(&[PRIVATE]));
+        let (_, signature) = headers.last_mut().unwrap();
+        *signature = vec![signature.clone(); count].join(" ");
+        let body = br#"{"test": 2432232314}"#;
+        receiver.receive(&Request::new(headers, body)).map(drop)
+    };
+    assert_eq!(receive(4), Ok(()));
+    let refused = Err(Rejection::Malformed(Malformed::Candidates));
+    assert_eq!(receive(5), refused);
+}
+
 /// Secrets and public keys beside each other, each for its own version.
 #[test]
 fn no_key_is_tried_by_another_s_algorithm() {

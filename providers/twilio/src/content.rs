@@ -1,27 +1,33 @@
 //! What is signed: the URL, and the body's parameters after it or its digest inside it.
+//!
+//! Which of the two is the endpoint's to say. The URL is the sender's: one that ends in what were a form's parameters, with a
+//! digest among them, bears the signature of that form.
 
 use webhook_core::{Malformed, Segment};
 
 /// The parameter that carries the digest of a body which is no form.
 const DIGEST: &str = "bodySHA256";
 
+/// What an endpoint is sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Bodies {
+    Forms,
+    Json,
+}
+
 /// The signed content of a request to `url`.
 ///
 /// The digits in the URL are replaced by the digest of the body: another body is another content.
-pub(crate) fn of<'r>(url: &str) -> Result<Vec<Segment<'r>>, Malformed> {
-    let Some((before, after)) = around_digest(url)? else {
-        return Ok(vec![Segment::text(url.to_owned()), Segment::BodyForm]);
-    };
-    Ok(vec![
-        Segment::text(before.to_owned()),
-        Segment::BodySha256Hex,
-        Segment::text(after.to_owned()),
-    ])
-}
-
-/// Whether the URL carries the digest of a body which is no form.
-pub(crate) fn has_digest(url: &str) -> bool {
-    matches!(around_digest(url), Ok(Some(_)))
+pub(crate) fn of<'r>(url: &str, bodies: Bodies) -> Result<Vec<Segment<'r>>, Malformed> {
+    match (bodies, around_digest(url)?) {
+        (Bodies::Forms, None) => Ok(vec![Segment::text(url.to_owned()), Segment::BodyForm]),
+        (Bodies::Json, Some((before, after))) => Ok(vec![
+            Segment::text(before.to_owned()),
+            Segment::BodySha256Hex,
+            Segment::text(after.to_owned()),
+        ]),
+        (Bodies::Forms, Some(_)) | (Bodies::Json, None) => Err(Malformed::Query),
+    }
 }
 
 /// The URL before and after the digest; `None` where there is none.

@@ -5,18 +5,29 @@ use webhook_core::{
     Redelivery, Resigns, Signed, Signing, Spec, Tag, Verified,
 };
 
-use crate::{content, event, settings};
+use crate::content::{self, Bodies};
+use crate::{event, settings};
 
 /// Twilio: the webhooks of an account, at one public origin.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Twilio {
     url: PublicUrl,
+    bodies: Bodies,
 }
 
 impl Twilio {
-    /// Reached by this URL.
+    /// Reached by this URL, and sent forms: messages, calls, their states.
     pub fn at(url: PublicUrl) -> Self {
-        Self { url }
+        let bodies = Bodies::Forms;
+        Self { url, bodies }
+    }
+
+    /// Sent JSON instead, with its digest in the URL: Event Streams. An endpoint takes one or the other, never both: what was
+    /// signed as a form could else be read as a URL.
+    #[must_use]
+    pub fn json(self) -> Self {
+        let bodies = Bodies::Json;
+        Self { bodies, ..self }
     }
 }
 
@@ -36,15 +47,15 @@ impl Provider for Twilio {
             None => Candidate::unnamed(algorithm, tag),
         };
         let [without, with] = self.url.without_and_with_port(head)?;
-        Ok(Envelope::new(content::of(&without)?)
-            .or(content::of(&with)?)
+        Ok(Envelope::new(content::of(&without, self.bodies)?)
+            .or(content::of(&with, self.bodies)?)
             .candidate(candidate))
     }
 
     fn sign(&self, with: &Signing<'_>) -> Vec<(&'static str, String)> {
         let content = Head::new("POST", with.target(), [])
             .and_then(|head| self.url.of(&head))
-            .and_then(|url| content::of(&url));
+            .and_then(|url| content::of(&url, self.bodies));
         // A target that no request can have is signed by nobody.
         let Ok(content) = content else {
             return vec![(SIGNATURE, String::new())];
@@ -62,7 +73,8 @@ impl Provider for Twilio {
     fn identities(&self, verified: &Verified<'_>) -> Result<Identities, InvalidEvent> {
         // Verified: it has a URL.
         let url = self.url.of(verified.unsigned_head());
-        event::identities(&url.map_err(|_| InvalidEvent::Body)?, verified.body())
+        let url = url.map_err(|_| InvalidEvent::Body)?;
+        event::identities(&url, verified.body(), self.bodies)
     }
 }
 

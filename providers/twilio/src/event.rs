@@ -11,7 +11,7 @@ use webhook_core::{
     json_object,
 };
 
-use crate::content;
+use crate::content::Bodies;
 
 /// A cloud event, as Event Streams sends them; all other members are skipped unread.
 #[derive(Deserialize)]
@@ -30,8 +30,12 @@ enum Value<'f> {
     Several(Vec<&'f str>),
 }
 
-pub(crate) fn identities(url: &str, body: &[u8]) -> Result<Identities, InvalidEvent> {
-    if !content::has_digest(url) {
+pub(crate) fn identities(
+    url: &str,
+    body: &[u8],
+    bodies: Bodies,
+) -> Result<Identities, InvalidEvent> {
+    if bodies == Bodies::Forms {
         return Ok([of_form(url, body)?].into_iter().collect());
     }
     if !body.trim_ascii_start().starts_with(b"[") {

@@ -29,8 +29,9 @@
 //! use webhook_twilio::{PublicUrl, Twilio};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! let twilio = Twilio::at(PublicUrl::new("https://shop.example")?);
-//! # let _ = twilio;
+//! let twilio = Twilio::at(PublicUrl::new("https://shop.example")?); // messages and calls: forms
+//! let streams = twilio.clone().json(); // Event Streams
+//! # let _ = streams;
 //! # Ok(())
 //! # }
 //! ```
@@ -41,6 +42,9 @@
 //! move such borders, and nobody can tell. So the id is the digest of the joined text, which stays the same: a request whose
 //! borders were moved is a duplicate. But where the captured one never arrived, a field may hold the next one's name and value: do not build
 //! rights on where a field ends.
+//!
+//! For the same reason an endpoint takes forms or other bodies, and is told which: what was signed as a form could be read as a
+//! URL with a digest in it.
 //!
 //! The other side of it: requests that are alike in every parameter are one event. A caller who presses the same key twice at one
 //! prompt is such a case: an inline handler's answer is then given again, from the ledger.
