@@ -8,6 +8,7 @@
     reason = "a test that cannot go on has failed"
 )]
 
+use std::sync::Mutex;
 use std::thread;
 
 use webhook_tests::app::{block_on, eventually};
@@ -201,8 +202,13 @@ fn a_connection_cut_in_inline_mode() {
     at_each_cut(Mode::Inline);
 }
 
+/// The programs of one mode hold more than a hundred connections together.
+static ONE_MODE_AT_A_TIME: Mutex<()> = Mutex::new(());
+
 /// Between us and PostgreSQL: before a statement arrives, while it runs, before its answer is back.
 fn at_each_cut(mode: Mode) {
+    // Poisoned or not: the other mode's failure is its own.
+    let _turn = ONE_MODE_AT_A_TIME.lock();
     let statements = [
         // The values of the claim's statement, then those of the handler's: both bear the id.
         ("the claim", ID, 1),
