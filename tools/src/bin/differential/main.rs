@@ -103,7 +103,7 @@ fn compare(
                     let dispute = Dispute {
                         case,
                         provider: &*provider,
-                        library,
+                        peer: library,
                         ours: &ours,
                         theirs,
                     };
@@ -147,7 +147,7 @@ fn show(dispute: &Dispute<'_>) {
     let case = dispute.case;
     println!(
         "--- {}, {}, now {}",
-        dispute.library.name, case.change, case.now
+        dispute.peer.name, case.change, case.now
     );
     for (name, value) in &case.head {
         println!("    {name}: {}", value.escape_ascii());

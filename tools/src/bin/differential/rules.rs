@@ -20,7 +20,7 @@ use crate::scheme::Scheme;
 pub(crate) struct Dispute<'d> {
     pub(crate) case: &'d Case,
     pub(crate) provider: &'d dyn DynProvider,
-    pub(crate) library: &'d Library,
+    pub(crate) peer: &'d Library,
     pub(crate) ours: &'d Result<(), Rejection>,
     pub(crate) theirs: &'d Answer,
 }
@@ -144,7 +144,7 @@ pub(crate) const RULES: &[Rule] = &[
         with: &["pynacl"],
         explains: |dispute| {
             dispute.is_stricter()
-                && !dispute.library.has_window
+                && !dispute.peer.has_window
                 && matches!(
                     dispute.ours,
                     Err(Rejection::Future { .. } | Rejection::Stale { .. })
