@@ -120,6 +120,20 @@ impl Outcome {
         }
     }
 
+    /// Whether a refusal may be of a genuine delivery, and pass when it comes again: a key that is not here yet, a clock, a
+    /// connection.
+    pub const fn may_pass_later(self) -> bool {
+        matches!(
+            self,
+            Self::FutureAuthentic
+                | Self::Incomplete
+                | Self::SignatureMismatch
+                | Self::StaleAuthentic
+                | Self::TooSlow
+                | Self::UnknownKey
+        )
+    }
+
     /// The answer it gets.
     pub const fn answer(self) -> Answer {
         match self {

@@ -172,6 +172,7 @@ pub struct Spec {
     automatic: Redelivery,
     manual: Redelivery,
     resigns: Resigns,
+    refusals_are_final: bool,
 }
 
 impl Spec {
@@ -207,6 +208,7 @@ impl Spec {
             automatic: Redelivery::Unknown,
             manual: Redelivery::Unknown,
             resigns: Resigns::Unknown,
+            refusals_are_final: false,
         }
     }
 
@@ -337,6 +339,14 @@ impl Spec {
         self
     }
 
+    /// What was answered with a 4xx it never sends again. A delivery whose refusal may be our own fault, a key that was
+    /// replaced for example, is then answered 503.
+    #[must_use]
+    pub const fn takes_refusals_as_final(mut self) -> Self {
+        self.refusals_are_final = true;
+        self
+    }
+
     /// Its name, lower case; the default name of an endpoint.
     pub fn name(&self) -> &'static str {
         self.name
@@ -458,6 +468,11 @@ impl Spec {
     /// How long somebody can ask for a redelivery.
     pub fn manual(&self) -> Redelivery {
         self.manual
+    }
+
+    /// Whether it never sends again what was answered with a 4xx.
+    pub fn refusals_are_final(&self) -> bool {
+        self.refusals_are_final
     }
 
     /// Whether a retry is signed anew.

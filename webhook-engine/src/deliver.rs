@@ -58,13 +58,16 @@ where
         reason = Empty,
     );
     async {
-        let (reception, unread) = match through(site, head, tenant, &mut body).await {
+        let (mut reception, unread) = match through(site, head, tenant, &mut body).await {
             Ok(reception) => (reception, None),
             Err(early) => {
                 let drained = linger(&mut body).await;
                 (early, (!drained).then_some(body))
             }
         };
+        if built.provider.spec().refusals_are_final() {
+            reception.invite();
+        }
         observe(site, &reception, began);
         Delivered {
             response: reception.response,

@@ -36,7 +36,7 @@ impl Reception {
         let response = match outcome.answer() {
             Answer::Success => Response::empty(success),
             Answer::Refused(status) => Response::refusal(status, None),
-            Answer::Unavailable => Response::refusal(503, Some(rand::random_range(2..=10))),
+            Answer::Unavailable => Response::unavailable(),
         };
         Self {
             outcome,
@@ -51,6 +51,13 @@ impl Reception {
             rejection: Some(rejection),
             // Never a success: the status does not matter.
             ..Self::of(rejection.into(), 200)
+        }
+    }
+
+    /// To a sender that never comes again after a refusal, what may pass later is said to be unavailable.
+    pub(crate) fn invite(&mut self) {
+        if self.outcome.may_pass_later() {
+            self.response = Response::unavailable();
         }
     }
 
@@ -94,6 +101,10 @@ impl Response {
             retry_after_secs: None,
             body: Bytes::new(),
         }
+    }
+
+    fn unavailable() -> Self {
+        Self::refusal(503, Some(rand::random_range(2..=10)))
     }
 
     fn refusal(status: u16, retry_after_secs: Option<u64>) -> Self {

@@ -24,13 +24,15 @@ impl PayPal {
         }
     }
 
-    /// Whether this URL is that of a certificate of PayPal, live or sandbox:
-    /// `https://api.paypal.com/v1/notifications/certs/NAME`.
+    /// Whether this URL is that of a certificate of PayPal: `https://api.paypal.com/v1/notifications/certs/NAME`.
     pub fn is_certificate_url(url: &str) -> bool {
-        let hosts = ["https://api.paypal.com/", "https://api.sandbox.paypal.com/"];
-        let mut paths = hosts.iter().filter_map(|host| url.strip_prefix(host));
-        let name = paths.find_map(|path| path.strip_prefix("v1/notifications/certs/"));
-        name.is_some_and(is_id)
+        is_certificate_at("https://api.paypal.com/", url)
+    }
+
+    /// The same of the sandbox: `https://api.sandbox.paypal.com/v1/notifications/certs/NAME`. For endpoints that no
+    /// live event shall reach, and never for one that live events do.
+    pub fn is_sandbox_certificate_url(url: &str) -> bool {
+        is_certificate_at("https://api.sandbox.paypal.com/", url)
     }
 
     fn content<'r>(&self, timestamp: Segment<'r>) -> [Segment<'r>; 5] {
@@ -42,6 +44,12 @@ impl PayPal {
             Segment::BodyCrc32,
         ]
     }
+}
+
+fn is_certificate_at(host: &str, url: &str) -> bool {
+    let path = url.strip_prefix(host);
+    let name = path.and_then(|path| path.strip_prefix("v1/notifications/certs/"));
+    name.is_some_and(is_id)
 }
 
 impl Provider for PayPal {

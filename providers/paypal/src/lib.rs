@@ -47,6 +47,9 @@
 //! Keys::source(webhook_certificates::Certificates::allowed(PayPal::is_certificate_url)?)
 //! ```
 //!
+//! An endpoint of the sandbox asks by [`PayPal::is_sandbox_certificate_url`]. None takes both: whoever can make a sandbox sign has no
+//! say in what is live.
+//!
 //! Or the certificate is configured, in base64, without the lines that frame it; then the URL is not looked at. Sandbox and live
 //! have certificates of their own. When PayPal changes one, deliveries no longer verify until it stands beside the old one; PayPal
 //! tries again meanwhile.

@@ -47,12 +47,10 @@ fn what_names_no_event_is_refused() {
 
 #[test]
 fn only_urls_of_paypal_are_certificates() {
-    for good in [
-        "https://api.paypal.com/v1/notifications/certs/CERT-360caa42-fca2a594-1d93a270",
-        "https://api.sandbox.paypal.com/v1/notifications/certs/CERT-1",
-    ] {
-        assert!(PayPal::is_certificate_url(good), "{good}");
-    }
+    let live = "https://api.paypal.com/v1/notifications/certs/CERT-360caa42-fca2a594-1d93a270";
+    let sandbox = "https://api.sandbox.paypal.com/v1/notifications/certs/CERT-1";
+    assert!(PayPal::is_certificate_url(live) && !PayPal::is_sandbox_certificate_url(live));
+    assert!(PayPal::is_sandbox_certificate_url(sandbox) && !PayPal::is_certificate_url(sandbox));
     for bad in [
         "",
         "http://api.paypal.com/v1/notifications/certs/CERT-1",
@@ -66,5 +64,7 @@ fn only_urls_of_paypal_are_certificates() {
         "https://evil.example/v1/notifications/certs/CERT-1",
     ] {
         assert!(!PayPal::is_certificate_url(bad), "{bad}");
+        let bad = bad.replace("api.paypal", "api.sandbox.paypal");
+        assert!(!PayPal::is_sandbox_certificate_url(&bad), "{bad}");
     }
 }

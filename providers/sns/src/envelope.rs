@@ -192,4 +192,6 @@ static SPEC: Spec = Spec::timestamped("sns", Window::FIVE_MINUTES)
         Redelivery::For(Duration::from_hours(1)),
         Redelivery::Unknown,
     )
+    // After 5xx and 429 alone.
+    .takes_refusals_as_final()
     .resigns_on_retry(Resigns::No);

@@ -44,8 +44,8 @@
 //! ```
 //!
 //! Or the certificate is configured, in base64, without the lines that frame it; then the URL is not looked at. When AWS changes it,
-//! deliveries no longer verify until the new one stands beside the old one. They are refused with a 4xx, and SNS sends again after
-//! a 5xx or 429 alone: what comes meanwhile is lost. Ask for certificates by URL, or watch the refusals.
+//! deliveries no longer verify until the new one stands beside the old one. SNS sends again after a 5xx or 429 alone, for about an
+//! hour. So what may pass later, a signature that no key makes among it, is answered 503 here, where other providers get a 401.
 //!
 //! ```text
 //! curl -sS https://sns.eu-west-1.amazonaws.com/SimpleNotificationService-….pem | grep -v CERTIFICATE | tr -d '\n'

@@ -94,6 +94,10 @@ fn rows(sender: &Sender) -> Vec<(&'static str, String)> {
         ("a retry is signed anew", resigns(spec.resigns()).to_owned()),
         ("handshake", handshake(sender)),
     ]);
+    if spec.refusals_are_final() {
+        let answer = "never: what may pass later is answered 503".to_owned();
+        rows.push(("sends again after a 4xx", answer));
+    }
     if !spec.payload_path().is_empty() {
         rows.push(("handlers decode", code(&spec.payload_path().join("."))));
     }
